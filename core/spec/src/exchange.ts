@@ -1,0 +1,94 @@
+/** The exchange: one client request and its reply. */
+
+import type { GatewayError } from "./error.ts";
+import type { JsonDocument } from "./json.ts";
+import type { Identity, Model, Target } from "./model.ts";
+import type { Operation } from "./operation.ts";
+import type { Reply } from "./reply.ts";
+import type { Cost, Usage, UsageSource } from "./usage.ts";
+
+/** What the client sent, before any body. */
+export interface ClientRequest {
+  readonly method: string;
+  /** The path without the query. */
+  readonly path: string;
+  /** The query without the question mark. */
+  readonly query: string;
+  /** Values of the path pattern's parameters. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** One request header, lower-case name. */
+  header(name: string): string | undefined;
+  readonly address: string | null;
+}
+
+/** Gateway-only fields of a request. They are consumed and never forwarded. */
+export interface GatewayFields {
+  readonly [name: string]: unknown;
+}
+
+/** A request body in the reference dialect, shape-checked. */
+export interface GatewayRequest {
+  readonly document: JsonDocument;
+  /** The gateway's own fields, taken out of the document. */
+  readonly fields: GatewayFields;
+  /** The model id the client asked for. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Whether a streaming client asked for a usage chunk. */
+  readonly includeUsage: boolean;
+  readonly endUser: string | null;
+  /** Tags and metadata for the spend row. */
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** One upstream call. The one who dispatches it fills it in; the ledger makes a row of it. */
+export interface Attempt {
+  readonly number: number;
+  readonly target: Target;
+  /** The provider plugin's name. */
+  readonly provider: string;
+  readonly startedAtMs: number;
+  firstContentAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  /** `undefined` while it runs. */
+  outcome: "success" | "failure" | "partial" | undefined;
+  error: GatewayError | undefined;
+  usage: Usage | undefined;
+  usageSource: UsageSource | undefined;
+}
+
+/** Prices an attempt. The cost step sets it; without one, rows say `unpriced`. */
+export type Pricer = (attempt: Attempt) => Cost;
+
+/**
+ * One client request and its reply. A step reads it, changes `request`, sets `reply`, and throws a GatewayError to
+ * refuse. Everything set here ends with the exchange.
+ */
+export interface Exchange {
+  /** UUIDv7, made by the gateway. */
+  readonly id: string;
+  readonly operation: Operation;
+  readonly client: ClientRequest;
+  readonly generation: number;
+  /** Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError. */
+  readonly signal: AbortSignal;
+  /** When the exchange must have an answer, on the monotonic clock. */
+  readonly deadlineMs: number;
+  readonly startedAtMs: number;
+  /** Reads and checks the body, once; later calls return the same promise. `request` is set afterwards. */
+  receive(): Promise<void>;
+  /** Set by `receive`; replaced by a step that changes what the upstream will see. */
+  request: GatewayRequest | undefined;
+  identity: Identity | undefined;
+  model: Model | undefined;
+  reply: Reply | undefined;
+  pricer: Pricer | undefined;
+  readonly attempts: readonly Attempt[];
+  /** Opens the record of an upstream call. It is counted as dispatched from here on. */
+  beginAttempt(target: Target, provider: string): Attempt;
+  /** Response headers beside the standard ones, lower-case names. */
+  readonly headers: Map<string, string>;
+  /** Data that steps of one plugin share with each other. */
+  readonly state: Map<symbol, unknown>;
+}

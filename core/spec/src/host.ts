@@ -1,0 +1,65 @@
+/** The host: all that a plugin may touch. */
+
+import type { Authority } from "./identity.ts";
+import type { LedgerReader } from "./ledger.ts";
+import type { ModelCatalog } from "./model.ts";
+import type { ProviderCatalog } from "./provider.ts";
+import type { PriceTable } from "./usage.ts";
+
+/** Structured logging: a message and fields. Fields hold no prompt, key or body. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** Counters. Label values come from the configuration, never from a client. */
+export interface Metrics {
+  count(name: string, labels?: Readonly<Record<string, string>>, by?: number): void;
+}
+
+/** Time, replaceable in tests. */
+export interface Clock {
+  /** Milliseconds since 1970, for what is stored. */
+  now(): number;
+  /** Milliseconds that never jump, for what is measured. */
+  monotonic(): number;
+}
+
+/** What a plugin leaves behind for the end of its generation. */
+export interface Scope {
+  /** Runs at the end of the generation, in the reverse order of registration. */
+  defer(close: () => void | Promise<void>): void;
+}
+
+/** A value that outlives generations, counted by its holders. */
+export interface SharedValue {
+  close?(): void | Promise<void>;
+}
+
+/** All that a plugin may touch. */
+export interface Host {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly scope: Scope;
+  /** The generation the instance belongs to. */
+  readonly generation: number;
+  /** A value that outlives generations: made once for a key, held until the last generation that asked has ended. */
+  shared<T extends SharedValue>(key: string, make: () => T): T;
+  /** Models, targets and what a key may see. */
+  readonly models: ModelCatalog;
+  /** Who a credential belongs to. */
+  readonly authority: Authority;
+  /** The providers of this generation. */
+  readonly providers: ProviderCatalog;
+  readonly prices: PriceTable;
+  readonly ledger: LedgerReader;
+}
+
+/** The optional part of an instance that has a life. */
+export interface Lifecycle {
+  start?(signal: AbortSignal): Promise<void>;
+  stop?(): Promise<void>;
+}

@@ -1,0 +1,28 @@
+/** Identities: who sent a request. */
+
+import type { Model } from "./model.ts";
+
+/** Who sent a request, and what they may do. */
+export interface Identity {
+  /** `master` administers; `key` is a virtual key. */
+  readonly kind: "master" | "key";
+  /** The key's id, never the key. `master` for the master key. */
+  readonly keyId: string;
+  readonly alias: string | undefined;
+  readonly userId: string | undefined;
+  readonly teamId: string | undefined;
+  /** Model ids, wildcards and access groups; empty means every model. */
+  readonly models: readonly string[];
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Who a credential belongs to. */
+export interface Authority {
+  /** The identity of a presented key; `undefined` for unknown, revoked, blocked and expired ones alike. */
+  identify(presented: string): Identity | undefined | Promise<Identity | undefined>;
+  /** Whether an identity may use a model. */
+  mayUse(identity: Identity, model: Model): boolean;
+  /** Names of headers, besides `authorization`, that carry a key; in the order they are read. */
+  readonly headerNames: readonly string[];
+}

@@ -1,0 +1,91 @@
+/** What every plugin is: a frozen definition, data first, with one function that makes the living thing. */
+
+import type { Guardrail } from "./guardrail.ts";
+import type { Host } from "./host.ts";
+import type { JsonSchema } from "./json.ts";
+import type { Operation } from "./operation.ts";
+import type { Provider } from "./provider.ts";
+import type { Step } from "./step.ts";
+import type { Store } from "./store.ts";
+
+/** The version of the contract between plugins and the engine. It is part of every definition. */
+export const API_VERSION = 1;
+
+export type PluginKind = "step" | "provider" | "guardrail" | "store";
+
+/** How far a plugin may be relied on. Shown in the documentation and logged once at the start. */
+export type Stability = "experimental" | "beta" | "stable";
+
+/**
+ * The common part of every definition. `create` is cheap and does no I/O; an instance may have `start`, which may do
+ * I/O, and `stop`, which is safe on an instance that never started, and safe twice.
+ */
+export interface Definition<Kind extends PluginKind, Config, Instance> {
+  readonly kind: Kind;
+  /** The name in YAML: lower case, hyphens. */
+  readonly name: string;
+  readonly apiVersion: typeof API_VERSION;
+  readonly stability: Stability;
+  /** One sentence for the tables of the documentation. */
+  readonly summary: string;
+  /** JSON Schema of the options, an object schema; every key has a description. */
+  readonly config: JsonSchema;
+  /** Faults of the options that a schema cannot express. Pure. */
+  check?(config: Config): readonly ConfigFault[];
+  create(config: Config, host: Host): Instance;
+}
+
+/** What `check` of a definition reports. */
+export interface ConfigFault {
+  /** Path below the plugin's own options: `["targets", 0, "model"]`. */
+  readonly path: readonly (string | number)[];
+  /** What is wrong. */
+  readonly message: string;
+  /** What to do. */
+  readonly fix: string;
+}
+
+/** A rule about the order of steps, with the reason a reader of the finding needs. */
+export interface OrderRule {
+  /** A word that some step `provides`. */
+  readonly capability: string;
+  /** Why: the second half of "… must come before …, because". */
+  readonly reason: string;
+}
+
+/** What a step package exports. */
+export interface StepDefinition<C = unknown> extends Definition<"step", C, Step> {
+  /** The operations the step can serve. Absent: all. */
+  readonly operations?: readonly Operation[];
+  /** Ends the pipeline: it never calls `next`, and it must be the last step. */
+  readonly terminal?: boolean;
+  /** May call `next` again, one call at a time, each a fresh attempt. */
+  readonly reentrant?: boolean;
+  /** Works on headers alone: the body is not read before it. */
+  readonly early?: boolean;
+  /** What inner steps may rely on once this one ran. */
+  readonly provides?: readonly string[];
+  /** A step outside this one must provide these. */
+  readonly requires?: readonly OrderRule[];
+  /** No step outside this one may provide these. */
+  readonly before?: readonly OrderRule[];
+}
+
+/** What a provider package exports. */
+export interface ProviderDefinition<C = unknown> extends Definition<"provider", C, Provider> {}
+
+/** What a guardrail package exports. */
+export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail", C, Guardrail> {
+  /** A text that the guardrail must not allow, for the self-test at every load. */
+  readonly sample: (config: C) => string;
+}
+
+/** What a store package exports. */
+export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store> {}
+
+/** A package's default export: one definition or a bundle of them. */
+export type AnyDefinition =
+  | StepDefinition<never>
+  | ProviderDefinition<never>
+  | GuardrailDefinition<never>
+  | StoreDefinition<never>;

@@ -1,0 +1,121 @@
+/** Providers: pure translations between the reference dialect and an upstream's. No socket, no clock, no environment. */
+
+import type { GatewayError } from "./error.ts";
+import type { Frame } from "./frame.ts";
+import type { JsonDocument } from "./json.ts";
+import type { Operation } from "./operation.ts";
+import type { Target } from "./target.ts";
+import type { Secret } from "./secret.ts";
+import type { Usage } from "./usage.ts";
+
+/** What is to be translated: the request without the gateway's own fields, and where it goes. */
+export interface ProviderRequest {
+  readonly operation: Operation;
+  readonly document: JsonDocument;
+  readonly target: Target;
+  /** The model id that the client is to read in the reply. */
+  readonly replyModel: string;
+  readonly stream: boolean;
+}
+
+/** A call over HTTP. Header values may be secrets; the transport reveals them as it writes them. */
+export interface HttpCall {
+  readonly kind: "http";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Absolute URL, built from the configuration. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | Secret>>;
+  readonly body: Uint8Array | string | undefined;
+}
+
+/** The answer of an upstream that needs no network. It is decoded like any other. */
+export interface LocalCall {
+  readonly kind: "local";
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Iterable<string>;
+}
+
+export type UpstreamCall = HttpCall | LocalCall;
+
+/** One event of an upstream's stream. */
+export interface UpstreamEvent {
+  /** The event's type, `undefined` when unnamed. */
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** What a reply in one piece turned out to be. */
+export interface DecodedReply {
+  readonly document: JsonDocument;
+  /** `undefined` when the upstream reported none. */
+  readonly usage: Usage | undefined;
+}
+
+/** Where a stream translator puts what it has. */
+export interface StreamSink {
+  /** A frame for the client. `content` says that it carries something the client asked for: it commits the reply. */
+  frame(frame: Frame, content: boolean): void;
+  /** The usage of the attempt; the last word counts. */
+  usage(usage: Usage): void;
+  /** The stream ended as its dialect says a stream ends. */
+  done(): void;
+}
+
+/** Translates one stream, event by event. Throws a GatewayError when the stream reports an error or breaks its dialect. */
+export interface StreamTranslator {
+  event(event: UpstreamEvent, sink: StreamSink): void;
+}
+
+/** What an upstream's error reply says of itself. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The body as text, bounded. */
+  readonly body: string;
+}
+
+/** What a provider can do; what it cannot is skipped or refused with its name. */
+export interface Capabilities {
+  readonly operations: readonly Operation[];
+  readonly streaming: boolean;
+  readonly tools: boolean;
+}
+
+/** A living provider: four pure functions and what it can do. */
+export interface Provider {
+  readonly capabilities: Capabilities;
+  /** The upstream call of a request. Throws `unsupported_parameter` for what the upstream cannot honour. */
+  encode(request: ProviderRequest): UpstreamCall;
+  /** The reply in the reference dialect. Throws `upstream_invalid_response`, or the error that a 200 carries inside. */
+  decode(body: Uint8Array, request: ProviderRequest): DecodedReply;
+  /** A translator for one streamed reply. */
+  stream(request: ProviderRequest): StreamTranslator;
+  /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */
+  error(reply: ErrorReply): GatewayError;
+}
+
+/** A provider instance of a generation, with everything an attempt needs. */
+export interface ProviderInstance {
+  /** The name in `config/gateway.yaml`. */
+  readonly name: string;
+  /** The plugin's name. */
+  readonly use: string;
+  readonly translation: Provider;
+  readonly timeouts: ProviderTimeouts;
+  /** Connections kept to this provider at most. */
+  readonly connections: number;
+}
+
+/** Deadlines of one attempt, in milliseconds. */
+export interface ProviderTimeouts {
+  readonly connectMs: number;
+  readonly firstByteMs: number;
+  readonly idleMs: number;
+}
+
+/** The available providers of a generation. */
+export interface ProviderCatalog {
+  find(name: string): ProviderInstance | undefined;
+  names(): readonly string[];
+}

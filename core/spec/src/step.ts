@@ -1,0 +1,20 @@
+/** Steps: the links of a pipeline. */
+
+import type { Exchange } from "./exchange.ts";
+import type { Lifecycle } from "./host.ts";
+
+/** Continues with the next step. Ends when all inner steps have ended; a streamed reply is then primed, not finished. */
+export type Next = () => Promise<void>;
+
+/** Koa's context, as far as a step may know it. */
+export interface StepContext {
+  readonly exchange: Exchange;
+}
+
+/** A step in Koa's own form. It answers by setting `ctx.exchange.reply`, refuses by throwing a GatewayError. */
+export type StepFunction = (ctx: StepContext, next: Next) => Promise<void>;
+
+/** A living step. */
+export interface Step extends Lifecycle {
+  readonly run: StepFunction;
+}
