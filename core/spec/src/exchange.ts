@@ -2,9 +2,11 @@
 
 import type { GatewayError } from "./error.ts";
 import type { JsonDocument } from "./json.ts";
-import type { Identity, Model, Target } from "./model.ts";
+import type { Identity } from "./identity.ts";
+import type { Model } from "./model.ts";
 import type { Operation } from "./operation.ts";
 import type { Reply } from "./reply.ts";
+import type { Target } from "./target.ts";
 import type { Cost, Usage, UsageSource } from "./usage.ts";
 
 /** What the client sent, before any body. */

@@ -1,0 +1,126 @@
+/** The snapshot: everything the configuration says, checked, resolved and frozen. */
+
+import type { ModelMode, Operation, PriceTable, ProviderTimeouts, Secret } from "@sluice/spec";
+
+/** A place in a file: one-based line and column. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A frozen configuration. Equal digests mean equal behaviour. */
+export interface Snapshot {
+  /** SHA-256 over the contents of every file and the resolved references, hexadecimal. */
+  readonly digest: string;
+  readonly files: readonly SnapshotFile[];
+  readonly server: ServerSettings;
+  readonly store: UseSettings;
+  readonly shared: UseSettings;
+  readonly plugins: readonly PluginReference[];
+  readonly providers: readonly ProviderSettings[];
+  readonly guardrails: readonly NamedUseSettings[];
+  readonly models: readonly ModelSettings[];
+  readonly keys: readonly DeclaredKey[];
+  readonly pipelines: readonly PipelineSettings[];
+  readonly prices: PriceTable;
+  /** What a person should know but need not act on: providers without a credential, models without a target. */
+  readonly notices: readonly string[];
+}
+
+export interface SnapshotFile {
+  /** Absolute path. */
+  readonly path: string;
+  /** SHA-256 of the contents, hexadecimal. */
+  readonly digest: string;
+}
+
+export interface ServerSettings {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly admin: { readonly host: string; readonly port: number };
+  readonly workers: number | "auto";
+  /** Lower-case header names that carry a key, before `authorization`. */
+  readonly authHeaders: readonly string[];
+  readonly drainTimeoutMs: number;
+  readonly maxBodyBytes: number;
+  /** Directory for the outbox and the installation's own secrets. Absolute. */
+  readonly dataDirectory: string;
+}
+
+/** A plugin chosen by name, with its own options. */
+export interface UseSettings {
+  readonly use: string;
+  /** The plugin's options, defaults filled in, references resolved; secret references as `Secret`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly at: Position;
+}
+
+export interface NamedUseSettings extends UseSettings {
+  readonly name: string;
+}
+
+/** One entry of `plugins:`. */
+export interface PluginReference {
+  /** As written: `@sluice/standard@^1.0.0` or `./my-plugins/shout.ts`. */
+  readonly specifier: string;
+  readonly at: Position;
+}
+
+export interface ProviderSettings extends NamedUseSettings {
+  /** References that did not resolve, as written. Not empty: the provider is unavailable. */
+  readonly missing: readonly string[];
+  readonly timeouts: ProviderTimeouts;
+  readonly connections: number;
+}
+
+export interface TargetSettings {
+  readonly provider: string;
+  readonly model: string;
+  readonly weight: number;
+  readonly at: Position;
+}
+
+export interface ModelSettings {
+  /** As written; `*` at the end makes it a wildcard. */
+  readonly id: string;
+  readonly mode: ModelMode;
+  readonly targets: readonly TargetSettings[];
+  readonly accessGroups: readonly string[];
+  readonly at: Position;
+}
+
+/** A key declared in YAML by reference. */
+export interface DeclaredKey {
+  readonly alias: string;
+  readonly key: Secret;
+  readonly models: readonly string[];
+  readonly userId: string | undefined;
+  readonly teamId: string | undefined;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly at: Position;
+}
+
+export interface RouteSettings {
+  readonly method: string;
+  /** `/v1/models/{id}`; a parameter written `{name...}` takes the rest of the path, slashes included. */
+  readonly path: string;
+  readonly at: Position;
+}
+
+export interface StepSettings extends UseSettings {
+  /** Position in the list, from 0. */
+  readonly index: number;
+}
+
+export interface PipelineSettings {
+  readonly name: string;
+  readonly file: string;
+  readonly routes: readonly RouteSettings[];
+  readonly operation: Operation;
+  readonly deadlineMs: number;
+  readonly steps: readonly StepSettings[];
+  readonly at: Position;
+}
