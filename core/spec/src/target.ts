@@ -8,5 +8,4 @@ export interface Target {
   readonly provider: string;
   /** The model's name at the provider. */
   readonly model: string;
-  readonly weight: number;
 }

@@ -16,10 +16,8 @@ export interface Snapshot {
   readonly files: readonly SnapshotFile[];
   readonly server: ServerSettings;
   readonly store: UseSettings;
-  readonly shared: UseSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
-  readonly guardrails: readonly NamedUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
@@ -40,7 +38,6 @@ export interface ServerSettings {
   /** 0: any free port. */
   readonly port: number;
   readonly admin: { readonly host: string; readonly port: number };
-  readonly workers: number | "auto";
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
@@ -78,7 +75,6 @@ export interface ProviderSettings extends NamedUseSettings {
 export interface TargetSettings {
   readonly provider: string;
   readonly model: string;
-  readonly weight: number;
   readonly at: Position;
 }
 
