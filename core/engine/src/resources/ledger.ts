@@ -1,0 +1,75 @@
+/** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
+
+import type { Clock, LedgerQuery, LedgerReader, LedgerStore, Log, SpendRow } from "@sluice/spec";
+import { Mover } from "./mover.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** How long a reader waits for the rows that were recorded before it asked, in milliseconds. */
+const READ_WAIT_MS = 500;
+
+/** What `createLedger` needs. The store is started, and stays so until `stop` has resolved. */
+export interface LedgerOptions {
+  readonly outbox: Outbox;
+  readonly store: LedgerStore;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** How the ledger is doing, for health reports. */
+export interface LedgerHealth {
+  /** Batches in the outbox that the store does not have yet. */
+  readonly pendingBatches: number;
+  /** Whether the store refused the last rows it was given. They are tried again. */
+  readonly isStoreFailing: boolean;
+}
+
+/** Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever process or store does. */
+export interface Ledger extends LedgerReader {
+  /** Resolves once the rows outlive the process. Rejects with `Error` when the outbox cannot take them. */
+  record(rows: readonly SpendRow[]): Promise<void>;
+  /**
+   * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when it is aborted, with
+   * `Error` when the ledger stops before. While the store fails it waits.
+   */
+  flush(signal?: AbortSignal): Promise<void>;
+  /** The newest rows first, with those recorded before the call: waits for them up to 500 ms. */
+  rows(query: LedgerQuery): Promise<readonly SpendRow[]>;
+  health(): LedgerHealth;
+  /** Ends the moving. Rows may still be recorded; the next process moves them. The outbox and the store stay open. */
+  stop(): Promise<void>;
+}
+
+/** Makes the ledger, and begins at once to move what an earlier process left in the outbox. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const { outbox, store } = options;
+  const mover = new Mover(options);
+  mover.notice();
+
+  return {
+    record(rows) {
+      const committed = outbox.append(rows);
+      mover.notice();
+      return committed;
+    },
+    flush: (signal) => mover.flush(signal),
+    async rows(query) {
+      if (mover.hasWork) await waitBriefly(mover);
+      return store.rows(query);
+    },
+    health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing }),
+    stop: () => mover.stop(),
+  };
+}
+
+/** Waits for the mover. A reader who cannot have the newest rows gets those that are there. */
+async function waitBriefly(mover: Mover): Promise<void> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), READ_WAIT_MS);
+  try {
+    await mover.flush(deadline.signal);
+  } catch {
+    // The deadline passed or the ledger stopped.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MAX_BATCH_ROWS, openOutbox } from "./outbox.ts";
+import type { Outbox } from "./outbox.ts";
+import { makeRow } from "./testing/make-row.ts";
+
+let directory: string;
+let outbox: Outbox;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "sluice-outbox-"));
+  outbox = openOutbox({ directory });
+});
+
+afterEach(() => {
+  outbox.close();
+  rmSync(directory, { recursive: true });
+});
+
+const batchesInFile = (): number => {
+  outbox.close();
+  const database = new DatabaseSync(join(directory, "outbox.db"));
+  const count = Number(database.prepare("select count(*) as n from batch").get()?.["n"]);
+  database.close();
+  return count;
+};
+
+const drain = (from: Outbox): string[] => {
+  const ids: string[] = [];
+  for (let batch = from.peek(); batch !== undefined; batch = from.peek()) {
+    expect(batch.rows.length).toBeLessThanOrEqual(MAX_BATCH_ROWS);
+    ids.push(...batch.rows.map((row) => row.requestId));
+    from.discard(batch.throughSequence);
+  }
+  return ids;
+};
+
+test("commits all appends of one turn by one insert and one promise", async () => {
+  const first = outbox.append([makeRow("a")]);
+  expect(outbox.append([makeRow("b"), makeRow("c")])).toBe(first);
+  expect(outbox.committedSequence).toBe(0);
+  await first;
+  expect(outbox.committedSequence).toBe(1);
+  await outbox.append([makeRow("d")]);
+  expect(batchesInFile()).toBe(2);
+});
+
+test("gives back every row as it came, after a restart too", async () => {
+  const row = makeRow("a", { metadata: { text: 'NUL \0, quote ", \u2028, \ud83d\ude00' }, tags: ["ü"], costNanoUsd: null });
+  await outbox.append([row]);
+  expect(outbox.peek()?.rows).toEqual([row]);
+  outbox.close();
+  outbox = openOutbox({ directory });
+  expect(outbox.peek()).toEqual({ rows: [row], throughSequence: 1 });
+});
+
+test("keeps a batch until it is discarded, and numbers go on after the file became empty", async () => {
+  await outbox.append([makeRow("a")]);
+  expect(outbox.peek()).toEqual(outbox.peek());
+  outbox.discard(1);
+  expect(outbox.peek()).toBeUndefined();
+  await outbox.append([makeRow("b")]);
+  expect(outbox.peek()?.throughSequence).toBe(2);
+});
+
+test("divides a turn with many rows into batches, all or none", async () => {
+  const ids = Array.from({ length: MAX_BATCH_ROWS * 2 + 1 }, (_, index) => `r${index}`);
+  await outbox.append(ids.map((id) => makeRow(id)));
+  expect(outbox.committedSequence).toBe(3);
+  expect(drain(outbox)).toEqual(ids);
+});
+
+test("rejects every appender of a turn whose commit fails, and takes the next turn when there is room again", async () => {
+  outbox.close();
+  outbox = openOutbox({ directory, maxBytes: 64 * 4096 });
+  const large = makeRow("large", { metadata: { text: "x".repeat(300_000) } });
+  const appends = [outbox.append([large]), outbox.append([makeRow("same turn")])];
+  for (const result of await Promise.allSettled(appends)) {
+    expect(result.status).toBe("rejected");
+    expect(String((result as PromiseRejectedResult).reason)).toMatch(/outbox\.db did not take 2 spend rows: .*full/);
+  }
+  await outbox.append([makeRow("small")]);
+  expect(drain(outbox)).toEqual(["small"]);
+});
+
+test("rejects a large turn as a whole when it does not fit", async () => {
+  outbox.close();
+  outbox = openOutbox({ directory, maxBytes: 32 * 4096 });
+  const rows = Array.from({ length: 500 }, (_, index) => makeRow(`r${index}`));
+  await expect(outbox.append(rows)).rejects.toThrow(/full/);
+  expect(outbox.peek()).toBeUndefined();
+  await outbox.append([makeRow("small")]);
+  expect(drain(outbox)).toEqual(["small"]);
+});
+
+test("keeps few rows in memory and reads the others from the file, in order", async () => {
+  outbox.close();
+  outbox = openOutbox({ directory, maxRowsInMemory: 5 });
+  const ids: string[] = [];
+  const moved: string[] = [];
+  for (let index = 0; index < 40; index++) {
+    ids.push(`r${index}`);
+    await outbox.append([makeRow(`r${index}`)]);
+    if (index % 13 === 12) moved.push(...drain(outbox));
+  }
+  expect([...moved, ...drain(outbox)]).toEqual(ids);
+});
+
+test("refuses a second process on the same directory, by name", () => {
+  expect(() => openOutbox({ directory })).toThrow(/outbox\.db cannot be opened.*Another process uses the same data directory/);
+});
+
+test("refuses a damaged file, by name, and leaves it there", () => {
+  outbox.close();
+  writeFileSync(join(directory, "outbox.db"), "this is no database".repeat(500));
+  expect(() => openOutbox({ directory })).toThrow(/outbox\.db cannot be opened.*damaged/);
+});
+
+test("commits what waits when it closes, and refuses what comes after", async () => {
+  const last = outbox.append([makeRow("a")]);
+  outbox.close();
+  outbox.close();
+  await last;
+  await expect(outbox.append([makeRow("b")])).rejects.toThrow("the outbox is closed");
+  await turn();
+  expect(batchesInFile()).toBe(1);
+});

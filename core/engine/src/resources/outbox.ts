@@ -1,0 +1,157 @@
+/** The outbox: a local append-only file that every spend row reaches before anybody relies on it. */
+
+import type { SpendRow } from "@sluice/spec";
+import type { StatementSync } from "node:sqlite";
+import { openOutboxFile } from "./outbox-file.ts";
+import type { OutboxFile } from "./outbox-file.ts";
+import { OutboxWindow } from "./outbox-window.ts";
+
+/** Rows in one batch of the file, and so in one transaction of the store behind it. */
+export const MAX_BATCH_ROWS = 200;
+
+/** What `openOutbox` needs. */
+export interface OutboxOptions {
+  /** The data directory. It is made when it is missing; the file in it is `outbox.db`. */
+  readonly directory: string;
+  /** The file's bound; appends are refused beyond it. Absent: 4 GiB, some millions of rows. */
+  readonly maxBytes?: number;
+  /** Committed rows kept in memory for the mover; beyond that it reads the file. Absent: 10,000. */
+  readonly maxRowsInMemory?: number;
+}
+
+/** Committed rows, oldest first, with the number of the last batch they come from. */
+export interface OutboxBatch {
+  readonly rows: readonly SpendRow[];
+  readonly throughSequence: number;
+}
+
+/** Opens the outbox. Throws `Error`, for people, when the file cannot be used or another process holds it. */
+export function openOutbox(options: OutboxOptions): Outbox {
+  return new Outbox(openOutboxFile(options.directory, options.maxBytes), options.maxRowsInMemory);
+}
+
+/** An open outbox. The numbers of its batches only grow while it is open. */
+export class Outbox {
+  readonly #file: OutboxFile;
+  readonly #insert: StatementSync;
+  readonly #window: OutboxWindow;
+  #rows: SpendRow[] = [];
+  #turn: PromiseWithResolvers<void> | undefined;
+  #committedSequence: number;
+  #discardedSequence: number;
+  #isClosed = false;
+
+  /** Use `openOutbox`. */
+  constructor(file: OutboxFile, maxRowsInMemory?: number) {
+    this.#file = file;
+    this.#insert = file.insert;
+    this.#window = new OutboxWindow(maxRowsInMemory);
+    this.#committedSequence = file.lastSequence;
+    this.#discardedSequence = file.firstSequence - 1;
+  }
+
+  /**
+   * Resolves once the rows are committed. All appends of one turn of the event loop share one commit and one promise.
+   * Rejects with `Error` when the commit fails; the rows are then nowhere, and the next append tries again.
+   */
+  append(rows: readonly SpendRow[]): Promise<void> {
+    let turn = this.#turn;
+    if (turn === undefined) {
+      if (this.#isClosed) return Promise.reject(new Error("the outbox is closed"));
+      turn = this.#turn = Promise.withResolvers<void>();
+      setImmediate(commitTurn, this);
+    }
+    for (const row of rows) this.#rows.push(row);
+    return turn.promise;
+  }
+
+  /** Commits the appends of this turn now and not at its end. Does nothing when there are none. Never throws. */
+  commit(): void {
+    const turn = this.#turn;
+    if (turn === undefined) return;
+    const rows = this.#rows;
+    this.#turn = undefined;
+    this.#rows = [];
+    try {
+      if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
+      else if (rows.length > 0) this.#write(rows);
+      turn.resolve();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      turn.reject(new Error(`${this.#file.path} did not take ${rows.length} spend rows: ${reason}`, { cause: error }));
+    }
+  }
+
+  /** The number of the newest committed batch. */
+  get committedSequence(): number {
+    return this.#committedSequence;
+  }
+
+  /** The number of the newest batch that was discarded: everything up to it has left. */
+  get discardedSequence(): number {
+    return this.#discardedSequence;
+  }
+
+  /** Committed batches that have not left. */
+  get pendingBatches(): number {
+    return this.#committedSequence - this.#discardedSequence;
+  }
+
+  /** Whether an append waits for its commit. */
+  get hasUncommitted(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay until `discard`. */
+  peek(): OutboxBatch | undefined {
+    while (this.#discardedSequence < this.#committedSequence) {
+      const next = this.#discardedSequence + 1;
+      if (this.#window.firstSequence === next) return this.#window.peek(MAX_BATCH_ROWS);
+      const end = this.#window.firstSequence ?? this.#committedSequence + 1;
+      const batch = this.#file.read(next, end, MAX_BATCH_ROWS);
+      if (batch !== undefined) return batch;
+      this.#discardedSequence = end - 1;
+    }
+    return undefined;
+  }
+
+  /** Removes the batches up to this number. Throws when the file cannot be written; they then come again. */
+  discard(throughSequence: number): void {
+    this.#file.remove.run(throughSequence);
+    this.#window.drop(throughSequence);
+    this.#discardedSequence = throughSequence;
+  }
+
+  /** Commits what waits and closes the file. Safe twice. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.commit();
+    this.#isClosed = true;
+    this.#file.close();
+  }
+
+  #write(rows: readonly SpendRow[]): void {
+    const body = JSON.stringify(rows);
+    const sequence = this.#committedSequence + 1;
+    this.#insert.run(sequence, body);
+    this.#committedSequence = sequence;
+    this.#window.push(sequence, rows, body.length);
+  }
+
+  /** More rows than a batch holds: several batches, all or none of them. */
+  #writeMany(rows: readonly SpendRow[]): void {
+    const batches: { rows: readonly SpendRow[]; body: string }[] = [];
+    for (let start = 0; start < rows.length; start += MAX_BATCH_ROWS) {
+      const part = rows.slice(start, start + MAX_BATCH_ROWS);
+      batches.push({ rows: part, body: JSON.stringify(part) });
+    }
+    this.#file.inTransaction(() => {
+      batches.forEach(({ body }, index) => this.#insert.run(this.#committedSequence + 1 + index, body));
+    });
+    for (const batch of batches) this.#window.push(++this.#committedSequence, batch.rows, batch.body.length);
+  }
+}
+
+function commitTurn(outbox: Outbox): void {
+  outbox.commit();
+}

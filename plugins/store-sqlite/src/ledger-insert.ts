@@ -1,0 +1,86 @@
+/** Writes spend rows: one prepared statement, one transaction. Kysely would cost several times the insert itself. */
+
+import type { SpendRow } from "@sluice/spec";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { LEDGER_COLUMNS } from "./ledger-columns.ts";
+import { toJsonText, withoutNul } from "./text.ts";
+
+/**
+ * Prepares the insert on an open database. The function it returns inserts all rows or throws and inserts none; a row
+ * whose `(requestId, attempt)` is there stays as it is.
+ */
+export function createLedgerInsert(database: DatabaseSync): (rows: readonly SpendRow[]) => void {
+  // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other constraint.
+  const insert = database.prepare(
+    `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
+     on conflict (request_id, attempt) do nothing`,
+  );
+  const begin = database.prepare("begin immediate");
+  const commit = database.prepare("commit");
+
+  return (rows) => {
+    if (rows.length === 0) return;
+    begin.run();
+    try {
+      for (const row of rows) insertRow(insert, row);
+      commit.run();
+    } catch (error) {
+      // A full disk ends the transaction by itself; then there is nothing to roll back.
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+  };
+}
+
+/** The order of the arguments is the order of `LEDGER_COLUMNS`; a test writes and reads a row with all different values. */
+function insertRow(insert: StatementSync, row: SpendRow): void {
+  insert.run(
+    withoutNul(row.requestId),
+    row.attempt,
+    text(row.callType),
+    text(row.keyId),
+    text(row.keyAlias),
+    text(row.userId),
+    text(row.teamId),
+    text(row.endUser),
+    text(row.model),
+    text(row.targetId),
+    text(row.modelGroup),
+    text(row.provider),
+    text(row.status),
+    text(row.errorCode),
+    number(row.promptTokens),
+    number(row.completionTokens),
+    number(row.totalTokens),
+    number(row.cachedTokens),
+    number(row.reasoningTokens),
+    text(row.usageSource),
+    number(row.costNanoUsd),
+    text(row.costStatus),
+    row.cacheHit ? 1 : 0,
+    number(row.startedAtMs),
+    number(row.firstContentAtMs),
+    number(row.endedAtMs),
+    number(row.generation),
+    row.tags === undefined || row.tags.length === 0 ? null : toJsonText(row.tags),
+    json(row.metadata),
+    text(row.clientAddress),
+  );
+}
+
+// Rows may have waited in an outbox that another version wrote, so a member may be missing whatever its type says.
+
+function text(value: string | null | undefined): SQLInputValue {
+  return typeof value === "string" ? withoutNul(value) : null;
+}
+
+function number(value: number | null | undefined): SQLInputValue {
+  return typeof value === "number" ? value : null;
+}
+
+/** Most rows have no metadata: null costs a byte and no parse. */
+function json(value: Readonly<Record<string, unknown>> | undefined): SQLInputValue {
+  if (value === undefined || value === null) return null;
+  const written = toJsonText(value);
+  return written === "{}" ? null : written;
+}

@@ -1,0 +1,51 @@
+/** The columns that keys and teams share, to and from their records. */
+
+import type { TeamRecord } from "@sluice/spec";
+import type { LimitColumns } from "./schema.ts";
+import { readList, readObject, toJsonText, withoutNul } from "./text.ts";
+
+/** The members that keys and teams share. */
+export type LimitMembers = Omit<TeamRecord, "id" | "createdAtMs">;
+
+/** Turns the members that are present into columns; absent ones stay absent, for an update of part of a row. */
+export function limitColumns(members: Partial<LimitMembers>): Partial<LimitColumns> {
+  return present({
+    alias: nullableText(members.alias),
+    models: members.models && toJsonText(members.models),
+    max_budget_nano_usd: members.maxBudgetNanoUsd,
+    budget_duration: nullableText(members.budgetDuration),
+    rpm: members.rpm,
+    tpm: members.tpm,
+    max_parallel_requests: members.maxParallelRequests,
+    tags: members.tags && toJsonText(members.tags),
+    metadata: members.metadata && toJsonText(members.metadata),
+    blocked: members.blocked === undefined ? undefined : Number(members.blocked),
+  });
+}
+
+/** Reads the members back. */
+export function limitMembers(row: LimitColumns): LimitMembers {
+  return {
+    alias: row.alias,
+    models: readList(row.models),
+    maxBudgetNanoUsd: row.max_budget_nano_usd,
+    budgetDuration: row.budget_duration,
+    rpm: row.rpm,
+    tpm: row.tpm,
+    maxParallelRequests: row.max_parallel_requests,
+    tags: readList(row.tags),
+    metadata: readObject(row.metadata),
+    blocked: row.blocked === 1,
+  };
+}
+
+/** A text without NUL; null and absent stay what they are. */
+export function nullableText(text: string | null | undefined): string | null | undefined {
+  return typeof text === "string" ? withoutNul(text) : text;
+}
+
+/** The object without the members that are undefined. */
+export function present<T extends object>(columns: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const entries = Object.entries(columns).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> };
+}

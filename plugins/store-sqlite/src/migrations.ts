@@ -1,0 +1,43 @@
+/** The schema's history. A released migration is never edited; a change is a new one with a later name. */
+
+import { sql } from "kysely";
+import type { Migration } from "kysely/migration";
+
+/** All migrations by name. They run in the order of their names. */
+export const migrations: Readonly<Record<string, Migration>> = {
+  "0001_first": {
+    async up(database) {
+      await sql`
+        create table team (
+          id text primary key, alias text, models text not null, max_budget_nano_usd integer, budget_duration text,
+          rpm integer, tpm integer, max_parallel_requests integer, tags text not null, metadata text not null,
+          blocked integer not null, created_at_ms integer not null
+        ) without rowid`.execute(database);
+      // A key may name a user or team that is not at rest here, so neither is a foreign key.
+      await sql`
+        create table virtual_key (
+          id text primary key, digest text not null unique, last4 text not null, alias text, models text not null,
+          max_budget_nano_usd integer, budget_duration text, rpm integer, tpm integer, max_parallel_requests integer,
+          expires_at_ms integer, tags text not null, metadata text not null, guardrails text not null, user_id text,
+          team_id text, blocked integer not null, created_at_ms integer not null
+        ) without rowid`.execute(database);
+      // Columns other than the key may be null even where a row always has them: a row written by another version of
+      // the gateway must never be refused.
+      await sql`
+        create table ledger (
+          request_id text not null, attempt integer not null, call_type text, key_id text, key_alias text, user_id text,
+          team_id text, end_user text, model text, target_id text, model_group text, provider text, status text,
+          error_code text, prompt_tokens integer, completion_tokens integer, total_tokens integer, cached_tokens integer,
+          reasoning_tokens integer, usage_source text, cost_nano_usd integer, cost_status text, cache_hit integer,
+          started_at_ms integer, first_content_at_ms integer, ended_at_ms integer, generation integer, tags text,
+          metadata text, client_address text,
+          primary key (request_id, attempt)
+        ) without rowid`.execute(database);
+      // Each index ends with the primary key by itself, so every listing is read in its order, without a sort.
+      await sql`create index ledger_by_time on ledger (started_at_ms)`.execute(database);
+      await sql`create index ledger_by_key on ledger (key_id, started_at_ms)`.execute(database);
+      await sql`create index ledger_by_user on ledger (user_id, started_at_ms) where user_id is not null`.execute(database);
+      await sql`create index ledger_by_team on ledger (team_id, started_at_ms) where team_id is not null`.execute(database);
+    },
+  },
+};

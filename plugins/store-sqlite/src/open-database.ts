@@ -1,0 +1,63 @@
+/** Opens the database file, or says in words for people why it cannot be opened. */
+
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** How long `start` waits for another process that holds the file, in milliseconds. */
+const STARTING_BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * How long a statement waits once requests are served. Short, because `node:sqlite` waits on the event loop; the engine
+ * tries a refused ledger write again.
+ */
+export const RUNNING_BUSY_TIMEOUT_MS = 100;
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html). */
+const CORRUPT_CODES: ReadonlySet<unknown> = new Set([11, 26]);
+
+/**
+ * Opens the file at `path`, making its folder, in WAL mode. `:memory:` opens a database that nobody keeps.
+ * Throws `Error` with the file's name and what to do when the folder or the file cannot be used.
+ */
+export function openDatabase(path: string, synchronous: "normal" | "full"): DatabaseSync {
+  const file = path === ":memory:" ? path : resolve(path);
+  let database: DatabaseSync | undefined;
+  try {
+    if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
+    database = new DatabaseSync(file, { timeout: STARTING_BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+    database.exec(`
+      pragma journal_mode = wal;
+      pragma synchronous = ${synchronous};
+      pragma cache_size = -64000;
+      pragma temp_store = memory;
+    `);
+    // The first read of a page: a file that is no database is found here and not at the first request.
+    database.prepare("select count(*) from sqlite_master").get();
+    return database;
+  } catch (error) {
+    database?.close();
+    throw explainOpenError(error, path);
+  }
+}
+
+/** Turns what SQLite throws about a file into an `Error` that names the file and what to do. */
+export function explainOpenError(error: unknown, path: string): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (isCorrupt(error)) {
+    return new Error(
+      `the store file ${path} is damaged or is no SQLite database (${reason}). Put a good copy in its place, ` +
+        `or move it away together with ${path}-wal and ${path}-shm to begin with an empty store.`,
+      { cause: error },
+    );
+  }
+  return new Error(
+    `the store file ${path} cannot be opened (${reason}). Check that its folder exists, that this user may write there, ` +
+      `and that no other process holds the file.`,
+    { cause: error },
+  );
+}
+
+function isCorrupt(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && CORRUPT_CODES.has(Number(error.errcode) & 0xff);
+}

@@ -1,0 +1,41 @@
+/** The tables that kysely knows. The ledger is not among them: it is written and read by prepared statements. */
+
+/** The database as kysely sees it. */
+export interface Schema {
+  virtual_key: KeyTable;
+  team: TeamTable;
+  /** Kysely's own record of the migrations that ran. */
+  kysely_migration: { name: string; timestamp: string };
+}
+
+/** What keys and teams have in common. Lists and objects are JSON texts; truth is 0 or 1; money is nano-dollars. */
+export interface LimitColumns {
+  alias: string | null;
+  models: string;
+  max_budget_nano_usd: number | null;
+  budget_duration: string | null;
+  rpm: number | null;
+  tpm: number | null;
+  max_parallel_requests: number | null;
+  tags: string;
+  metadata: string;
+  blocked: number;
+}
+
+/** Virtual keys. */
+export interface KeyTable extends LimitColumns {
+  id: string;
+  digest: string;
+  last4: string;
+  expires_at_ms: number | null;
+  guardrails: string;
+  user_id: string | null;
+  team_id: string | null;
+  created_at_ms: number;
+}
+
+/** Teams. */
+export interface TeamTable extends LimitColumns {
+  id: string;
+  created_at_ms: number;
+}

@@ -1,0 +1,49 @@
+/** Teams at rest. */
+
+import type { TeamRecord, TeamStore } from "@sluice/spec";
+import type { Kysely } from "kysely";
+import { limitColumns, limitMembers } from "./limits.ts";
+import type { Schema, TeamTable } from "./schema.ts";
+import { withoutNul } from "./text.ts";
+
+/**
+ * Makes the team store. `database` is asked at every call, because the file opens after this is made.
+ * `insert` throws `Error` when the id is taken.
+ */
+export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
+  const find = async (id: string): Promise<TeamRecord | undefined> => {
+    const row = await database().selectFrom("team").selectAll().where("id", "=", id).executeTakeFirst();
+    return row && toRecord(row);
+  };
+
+  return {
+    find,
+    async list() {
+      const rows = await database().selectFrom("team").selectAll().orderBy("created_at_ms").orderBy("id").execute();
+      return rows.map(toRecord);
+    },
+    async insert(team) {
+      const row = { id: withoutNul(team.id), created_at_ms: team.createdAtMs, ...limitColumns(team) } as TeamTable;
+      const added = await database()
+        .insertInto("team")
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      if (added.numInsertedOrUpdatedRows === 0n) throw new Error(`a team with the id ${row.id} exists`);
+    },
+    async update(id, changes) {
+      const columns = limitColumns(changes);
+      if (Object.keys(columns).length === 0) return find(id);
+      const row = await database().updateTable("team").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      return row && toRecord(row);
+    },
+    async delete(id) {
+      const result = await database().deleteFrom("team").where("id", "=", id).executeTakeFirst();
+      return result.numDeletedRows > 0n;
+    },
+  };
+}
+
+function toRecord(row: TeamTable): TeamRecord {
+  return { id: row.id, ...limitMembers(row), createdAtMs: row.created_at_ms };
+}
