@@ -14,11 +14,6 @@ export interface Log {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** Counters. Label values come from the configuration, never from a client. */
-export interface Metrics {
-  count(name: string, labels?: Readonly<Record<string, string>>, by?: number): void;
-}
-
 /** Time, replaceable in tests. */
 export interface Clock {
   /** Milliseconds since 1970, for what is stored. */
@@ -41,7 +36,6 @@ export interface SharedValue {
 /** All that a plugin may touch. */
 export interface Host {
   readonly log: Log;
-  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly scope: Scope;
   /** The generation the instance belongs to. */

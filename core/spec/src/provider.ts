@@ -16,6 +16,10 @@ export interface ProviderRequest {
   /** The model id that the client is to read in the reply. */
   readonly replyModel: string;
   readonly stream: boolean;
+  /** The reply's `id` for upstreams that give none: `chatcmpl-…`. */
+  readonly replyId: string;
+  /** The reply's `created` for upstreams that give none: seconds since 1970. */
+  readonly createdSeconds: number;
 }
 
 /** A call over HTTP. Header values may be secrets; the transport reveals them as it writes them. */
@@ -52,10 +56,17 @@ export interface DecodedReply {
   readonly usage: Usage | undefined;
 }
 
+/**
+ * What a frame is to the gateway. `content` carries something the client asked for and commits the reply; `preamble` does
+ * not (a role, an empty text); `usage` carries the usage and nothing else, and goes to clients that asked for it.
+ */
+export type FrameRole = "preamble" | "content" | "usage";
+
 /** Where a stream translator puts what it has. */
 export interface StreamSink {
-  /** A frame for the client. `content` says that it carries something the client asked for: it commits the reply. */
-  frame(frame: Frame, content: boolean): void;
+  /** Whether content has already been seen: afterwards the difference between preamble and content no longer matters. */
+  readonly committed: boolean;
+  frame(frame: Frame, role: FrameRole): void;
   /** The usage of the attempt; the last word counts. */
   usage(usage: Usage): void;
   /** The stream ended as its dialect says a stream ends. */

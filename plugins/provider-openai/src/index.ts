@@ -1,1 +1,49 @@
-export {};
+/** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
+
+import { defineProvider } from "@sluice/kit";
+import { createChatTranslator, decodeChat, encodeChat, readErrorReply } from "@sluice/kit/openai";
+import type { Secret } from "@sluice/spec";
+
+interface OpenaiConfig {
+  readonly api_key: Secret;
+  readonly base_url: string;
+  readonly organization?: string;
+  readonly project?: string;
+}
+
+export default defineProvider<OpenaiConfig>({
+  name: "openai",
+  stability: "beta",
+  summary: "The OpenAI API, and any upstream that speaks it without quirks.",
+  config: {
+    type: "object",
+    required: ["api_key"],
+    properties: {
+      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:OPENAI_API_KEY}`." },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        default: "https://api.openai.com/v1",
+        description: "Where the API lives, without a slash at the end. Example: `https://api.openai.com/v1`.",
+      },
+      organization: { type: "string", description: "Sent as `openai-organization`. Example: `org-abc`." },
+      project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
+    },
+  },
+  create(config) {
+    const headers: Record<string, string | Secret> = {
+      "content-type": "application/json",
+      authorization: config.api_key.map((key) => `Bearer ${key}`),
+    };
+    if (config.organization !== undefined) headers["openai-organization"] = config.organization;
+    if (config.project !== undefined) headers["openai-project"] = config.project;
+    const chatUrl = `${config.base_url}/chat/completions`;
+    return {
+      capabilities: { operations: ["chat"], streaming: true, tools: true },
+      encode: (request) => ({ kind: "http", method: "POST", url: chatUrl, headers, body: encodeChat(request).bytes }),
+      decode: (body, request) => decodeChat(body, request.replyModel),
+      stream: (request) => createChatTranslator(request.replyModel),
+      error: readErrorReply,
+    };
+  },
+});

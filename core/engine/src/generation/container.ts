@@ -1,0 +1,58 @@
+/**
+ * The containers: one for the process, a child for each generation, none for a request. Values and factories only; they
+ * resolve, and never dispose: closing is the scope's work.
+ */
+
+import "reflect-metadata";
+import { container as root, type DependencyContainer, instancePerContainerCachingFactory } from "tsyringe";
+import type { Clock, LedgerReader, Log } from "@sluice/spec";
+import type { Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import type { KeyRing } from "../resources/key-ring.ts";
+import type { SharedPool } from "../resources/shared-pool.ts";
+import { createAuthority } from "./authority.ts";
+import { createHostFactory } from "./host.ts";
+import { createCatalog } from "./models.ts";
+import { createProviders } from "./providers.ts";
+import type { ClosingScope } from "./scope.ts";
+import { GENERATION, PROCESS } from "./tokens.ts";
+
+/** What the process hands to every generation. */
+export interface ProcessParts {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly definitions: Definitions;
+  readonly shared: SharedPool;
+  readonly keyRing: KeyRing;
+  readonly ledger: LedgerReader;
+}
+
+/** The process's container. */
+export function createProcessContainer(parts: ProcessParts): DependencyContainer {
+  const container = root.createChildContainer();
+  for (const name of Object.keys(PROCESS) as (keyof typeof PROCESS)[]) {
+    container.register(PROCESS[name], { useValue: parts[name] });
+  }
+  return container;
+}
+
+/** A generation's container. Everything in it is made on first use and belongs to this generation alone. */
+export function createGenerationContainer(
+  parent: DependencyContainer,
+  parts: { readonly number: number; readonly snapshot: Snapshot; readonly scope: ClosingScope },
+): DependencyContainer {
+  const container = parent.createChildContainer();
+  container.register(GENERATION.number, { useValue: parts.number });
+  container.register(GENERATION.snapshot, { useValue: parts.snapshot });
+  container.register(GENERATION.scope, { useValue: parts.scope });
+  const once = (token: symbol, make: (from: DependencyContainer) => unknown): void => {
+    container.register(token, { useFactory: instancePerContainerCachingFactory(make) });
+  };
+  once(GENERATION.catalog, () => createCatalog(parts.snapshot));
+  once(GENERATION.authority, (from) => createAuthority(parts.snapshot, from.resolve(PROCESS.keyRing)));
+  once(GENERATION.providers, (from) =>
+    createProviders(parts.snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor)),
+  );
+  once(GENERATION.hostFor, createHostFactory);
+  return container;
+}

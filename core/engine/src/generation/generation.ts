@@ -1,0 +1,113 @@
+/** A generation: everything made from one snapshot, alive until its last lease ends. */
+
+import type { DependencyContainer } from "tsyringe";
+import { type Clock, GatewayError, type Lifecycle, type Log } from "@sluice/spec";
+import type { Snapshot } from "../config/snapshot.ts";
+import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
+import type { RouteTable } from "../pipeline/routes.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import { createGenerationContainer } from "./container.ts";
+import type { HostFactory } from "./host.ts";
+import { ClosingScope } from "./scope.ts";
+import { GENERATION, PROCESS } from "./tokens.ts";
+
+/** Something that holds a generation: an exchange. */
+export interface Leaseholder {
+  readonly startedAtMs: number;
+  /** Ends what is under way, because the generation's time is up. */
+  abort(reason: GatewayError): void;
+}
+
+/** Each plugin may take this long to start. */
+const START_TIMEOUT_MS = 10_000;
+
+/** Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's name. */
+export async function buildGeneration(parent: DependencyContainer, snapshot: Snapshot, number: number): Promise<Generation> {
+  const log = parent.resolve<Log>(PROCESS.log);
+  const scope = new ClosingScope(log);
+  try {
+    const container = createGenerationContainer(parent, { number, snapshot, scope });
+    container.resolve(GENERATION.providers);
+    const hostFor = container.resolve<HostFactory>(GENERATION.hostFor);
+    const definitions = container.resolve<Definitions>(PROCESS.definitions);
+    const { routes, instances } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
+    // Leaves first: the innermost step is ready before the one that calls it.
+    for (const { settings, pipeline, step } of instances.toReversed()) {
+      scope.defer(() => step.stop?.());
+      await start(step, `${settings.use} of pipeline ${pipeline}`);
+    }
+    return new Generation(number, snapshot, routes, scope, container.resolve<Clock>(PROCESS.clock));
+  } catch (error) {
+    await scope.close();
+    throw error;
+  }
+}
+
+async function start(instance: Lifecycle, name: string): Promise<void> {
+  if (instance.start === undefined) return;
+  const signal = AbortSignal.timeout(START_TIMEOUT_MS);
+  const late = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`)));
+  });
+  await Promise.race([instance.start(signal), late]);
+}
+
+/** One configuration, alive. */
+export class Generation {
+  readonly number: number;
+  readonly snapshot: Snapshot;
+  readonly routes: RouteTable<CompiledRoute>;
+  readonly createdAtMs: number;
+  readonly #scope: ClosingScope;
+  readonly #clock: Clock;
+  readonly #leases = new Set<Leaseholder>();
+  #onEmpty: (() => void) | undefined;
+
+  constructor(number: number, snapshot: Snapshot, routes: RouteTable<CompiledRoute>, scope: ClosingScope, clock: Clock) {
+    this.number = number;
+    this.snapshot = snapshot;
+    this.routes = routes;
+    this.createdAtMs = clock.now();
+    this.#scope = scope;
+    this.#clock = clock;
+  }
+
+  get leases(): number {
+    return this.#leases.size;
+  }
+
+  /** Age of the oldest lease in milliseconds, 0 without one. */
+  get oldestLeaseMs(): number {
+    // A set keeps the order of insertion.
+    const [oldest] = this.#leases;
+    return oldest === undefined ? 0 : this.#clock.now() - oldest.startedAtMs;
+  }
+
+  /** Takes a lease: the generation stays until it is given back. */
+  lease(holder: Leaseholder): void {
+    this.#leases.add(holder);
+  }
+
+  release(holder: Leaseholder): void {
+    this.#leases.delete(holder);
+    if (this.#leases.size === 0) this.#onEmpty?.();
+  }
+
+  /** Waits for the last lease, ends what is left after the deadline, then closes everything in reverse order. */
+  async drain(deadlineMs: number): Promise<void> {
+    if (this.#leases.size > 0) {
+      const empty = new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+      const timer = setTimeout(() => this.#cut(), deadlineMs);
+      await empty;
+      clearTimeout(timer);
+    }
+    await this.#scope.close();
+  }
+
+  #cut(): void {
+    const reason = new GatewayError("overloaded", "The gateway is replacing its configuration, and this request outlived the old one.");
+    for (const holder of this.#leases) holder.abort(reason);
+  }
+}

@@ -1,0 +1,39 @@
+/** Hosts: what the plugins of one generation may touch. */
+
+import type { DependencyContainer } from "tsyringe";
+import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog } from "@sluice/spec";
+import type { Snapshot } from "../config/snapshot.ts";
+import type { SharedPool } from "../resources/shared-pool.ts";
+import { withFields } from "../telemetry/log.ts";
+import type { ClosingScope } from "./scope.ts";
+import { GENERATION, PROCESS } from "./tokens.ts";
+
+/** Makes the host of one plugin; `plugin` marks its log lines. */
+export type HostFactory = (plugin: string) => Host;
+
+/** The host factory of a generation's container. */
+export function createHostFactory(container: DependencyContainer): HostFactory {
+  const scope = container.resolve<ClosingScope>(GENERATION.scope);
+  const shared = container.resolve<SharedPool>(PROCESS.shared);
+  const generation = container.resolve<number>(GENERATION.number);
+  const snapshot = container.resolve<Snapshot>(GENERATION.snapshot);
+  const log = container.resolve<Log>(PROCESS.log);
+  return (plugin) => ({
+    log: withFields(log, { plugin, generation }),
+    clock: container.resolve<Clock>(PROCESS.clock),
+    scope,
+    generation,
+    shared(key, make) {
+      scope.defer(() => shared.release(key));
+      return shared.acquire(key, make);
+    },
+    models: container.resolve<ModelCatalog>(GENERATION.catalog),
+    authority: container.resolve<Authority>(GENERATION.authority),
+    // A provider is made with a host of its own: the catalogue is resolved when a step asks for it.
+    get providers() {
+      return container.resolve<ProviderCatalog>(GENERATION.providers);
+    },
+    prices: snapshot.prices,
+    ledger: container.resolve<LedgerReader>(PROCESS.ledger),
+  });
+}

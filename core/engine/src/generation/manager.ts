@@ -1,0 +1,149 @@
+/** The manager: one live generation, a swap by one assignment, and older ones that drain. */
+
+import type { DependencyContainer } from "tsyringe";
+import type { Clock, Log } from "@sluice/spec";
+import type { Finding } from "../config/finding.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import { checkPipelines } from "../pipeline/compile.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import { buildGeneration, type Generation } from "./generation.ts";
+import { coldChanges } from "./cold.ts";
+import { PROCESS } from "./tokens.ts";
+
+/** How an attempt to apply a configuration ended. */
+export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded";
+
+/** An attempt to apply a configuration. */
+export interface ApplyResult {
+  readonly outcome: ApplyOutcome;
+  readonly atMs: number;
+  /** The candidate's digest, `undefined` when it could not be read. */
+  readonly digest: string | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** What `GET /config/status` tells. */
+export interface ManagerStatus {
+  readonly live: Generation | undefined;
+  readonly draining: readonly Generation[];
+  readonly lastAttempt: ApplyResult | undefined;
+}
+
+interface Waiting {
+  readonly snapshot: Snapshot;
+  readonly resolve: (result: ApplyResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Applies snapshots, one at a time; of those that wait, the newest wins. */
+export class GenerationManager {
+  readonly #container: DependencyContainer;
+  readonly #definitions: Definitions;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #draining = new Map<Generation, Promise<void>>();
+  #live: Generation | undefined;
+  #lastNumber = 0;
+  #lastAttempt: ApplyResult | undefined;
+  #waiting: Waiting | undefined;
+  #isApplying = false;
+
+  constructor(container: DependencyContainer) {
+    this.#container = container;
+    this.#definitions = container.resolve(PROCESS.definitions);
+    this.#clock = container.resolve(PROCESS.clock);
+    this.#log = container.resolve(PROCESS.log);
+  }
+
+  /** The generation that new exchanges lease; `undefined` before the first one and after `close`. */
+  get live(): Generation | undefined {
+    return this.#live;
+  }
+
+  get status(): ManagerStatus {
+    return { live: this.#live, draining: [...this.#draining.keys()], lastAttempt: this.#lastAttempt };
+  }
+
+  /** Applies a snapshot. Whatever fails before the swap changes nothing. */
+  apply(snapshot: Snapshot): Promise<ApplyResult> {
+    return new Promise((resolve, reject) => {
+      this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
+      this.#waiting = { snapshot, resolve, reject };
+      if (!this.#isApplying) void this.#work();
+    });
+  }
+
+  /** Records a candidate that could not even become a snapshot. */
+  refuse(findings: readonly Finding[]): ApplyResult {
+    return this.#finish(this.#result("refused", undefined, findings));
+  }
+
+  /** Stops handing out generations and waits for the leases, up to the deadline. */
+  async close(deadlineMs: number): Promise<void> {
+    const live = this.#live;
+    this.#live = undefined;
+    if (live !== undefined) this.#drain(live, deadlineMs);
+    await Promise.all(this.#draining.values());
+  }
+
+  async #work(): Promise<void> {
+    this.#isApplying = true;
+    for (let job = this.#waiting; job !== undefined; job = this.#waiting) {
+      this.#waiting = undefined;
+      try {
+        job.resolve(this.#finish(await this.#attempt(job.snapshot)));
+      } catch (error) {
+        job.reject(error);
+      }
+    }
+    this.#isApplying = false;
+  }
+
+  async #attempt(snapshot: Snapshot): Promise<ApplyResult> {
+    const { digest } = snapshot;
+    if (this.#live?.snapshot.digest === digest) return this.#result("unchanged", digest, []);
+    const findings = [
+      ...(this.#live === undefined ? [] : coldChanges(this.#live.snapshot, snapshot)),
+      ...checkPipelines(snapshot.pipelines, this.#definitions.steps),
+    ];
+    if (findings.length > 0) return this.#result("refused", digest, findings);
+    let next: Generation;
+    try {
+      next = await buildGeneration(this.#container, snapshot, this.#lastNumber + 1);
+    } catch (error) {
+      return this.#result("refused", digest, [buildFinding(snapshot, error)]);
+    }
+    const previous = this.#live;
+    this.#lastNumber = next.number;
+    this.#live = next;
+    if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
+    return this.#result("applied", digest, []);
+  }
+
+  #drain(generation: Generation, deadlineMs: number): void {
+    const drained = generation.drain(deadlineMs).then(() => {
+      this.#draining.delete(generation);
+      this.#log.info("generation closed", { generation: generation.number });
+    });
+    this.#draining.set(generation, drained);
+  }
+
+  #result(outcome: ApplyOutcome, digest: string | undefined, findings: readonly Finding[]): ApplyResult {
+    return { outcome, atMs: this.#clock.now(), digest, findings };
+  }
+
+  #finish(result: ApplyResult): ApplyResult {
+    this.#lastAttempt = result;
+    const { outcome, digest, findings } = result;
+    const fields = { outcome, digest: digest?.slice(0, 12), generation: this.#live?.number, findings: findings.length };
+    if (outcome === "refused") this.#log.warn("configuration refused", fields);
+    else this.#log.info(`configuration ${outcome}`, fields);
+    return result;
+  }
+}
+
+function buildFinding(snapshot: Snapshot, error: unknown): Finding {
+  const file = snapshot.files[0]?.path ?? "";
+  const said = error instanceof Error ? error.message : String(error);
+  return { at: { file, line: 1, column: 1 }, message: `A plugin could not be made: ${said}`, fix: "Correct the plugin or its options." };
+}

@@ -1,0 +1,47 @@
+/** The models of a generation: exact ids first, then the longest wildcard. */
+
+import type { Model, ModelCatalog, Target } from "@sluice/spec";
+import type { ModelSettings, ProviderSettings, Snapshot } from "../config/snapshot.ts";
+
+/** The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a target stays findable. */
+export function createCatalog(snapshot: Snapshot): ModelCatalog {
+  const providers = new Map(snapshot.providers.map((provider) => [provider.name, provider]));
+  const models = snapshot.models.map((settings) => modelOf(settings, providers));
+  const exact = new Map(models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]));
+  const wildcards = models.filter(({ id }) => isWildcard(id)).sort((a, b) => b.id.length - a.id.length);
+  const listed = models.filter(({ targets }) => targets.length > 0);
+  return {
+    find: (id) => exact.get(id) ?? matchWildcard(wildcards, id),
+    list: () => listed,
+  };
+}
+
+/** Whether a configured id stands for many. */
+export function isWildcard(id: string): boolean {
+  return id.endsWith("*");
+}
+
+function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, ProviderSettings>): Model {
+  const targets = settings.targets
+    .filter(({ provider }) => providers.get(provider)?.missing.length === 0)
+    .map(({ provider, model }): Target => Object.freeze({ id: `${provider}/${model}`, provider, model }));
+  return Object.freeze({
+    id: settings.id,
+    entry: settings.id,
+    mode: settings.mode,
+    targets: Object.freeze(targets),
+    accessGroups: settings.accessGroups,
+    ownedBy: settings.targets[0]?.provider ?? "",
+  });
+}
+
+function matchWildcard(wildcards: readonly Model[], id: string): Model | undefined {
+  const entry = wildcards.find((model) => id.length > model.id.length - 1 && id.startsWith(model.id.slice(0, -1)));
+  if (entry === undefined) return undefined;
+  const rest = id.slice(entry.id.length - 1);
+  const targets = entry.targets.map((target) => {
+    const model = target.model.replaceAll("*", () => rest);
+    return Object.freeze({ id: `${target.provider}/${model}`, provider: target.provider, model });
+  });
+  return Object.freeze({ ...entry, id, targets });
+}

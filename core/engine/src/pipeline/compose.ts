@@ -1,0 +1,56 @@
+/**
+ * Folds steps into one function. koa-compose forbids a second `next()`; here a step that is declared re-entrant may call
+ * it again, one call at a time, each a fresh attempt.
+ */
+
+import { GatewayError, isGatewayError, type Next, type StepContext, type StepFunction } from "@sluice/spec";
+
+/** One step as the fold sees it. */
+export interface Link {
+  readonly name: string;
+  readonly reentrant: boolean;
+  /** Whether the body must have been read before the step runs. */
+  readonly needsBody: boolean;
+  readonly run: StepFunction;
+}
+
+/** One function that runs the links from the outermost to the innermost. */
+export function compose(links: readonly Link[]): (ctx: StepContext) => Promise<void> {
+  return (ctx) => runFrom(links, 0, ctx);
+}
+
+async function runFrom(links: readonly Link[], index: number, ctx: StepContext): Promise<void> {
+  const link = links[index];
+  if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+  if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
+  try {
+    await link.run(ctx, nextOf(links, index, ctx, link));
+  } catch (error) {
+    throw isGatewayError(error) ? error : pluginFailure(link.name, error);
+  }
+}
+
+function nextOf(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
+  let calls = 0;
+  let isRunning = false;
+  return async () => {
+    if (isRunning) throw misuse(link.name, "called next() while an earlier call was still running");
+    if (calls > 0 && !link.reentrant) throw misuse(link.name, "called next() a second time and is not re-entrant");
+    calls++;
+    isRunning = true;
+    try {
+      await runFrom(links, index + 1, ctx);
+    } finally {
+      isRunning = false;
+    }
+  };
+}
+
+function misuse(name: string, what: string): GatewayError {
+  return pluginFailure(name, new Error(`Step ${name} ${what}.`));
+}
+
+/** The client learns that a step failed; the log, through the cause, which and how. */
+function pluginFailure(name: string, cause: unknown): GatewayError {
+  return new GatewayError("plugin_failed", `The step ${name} failed.`, { cause });
+}

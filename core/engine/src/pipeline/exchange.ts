@@ -1,0 +1,107 @@
+/** The exchange: one client request on its way through the house. */
+
+import {
+  type Attempt,
+  type ClientRequest,
+  type Clock,
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  type Model,
+  type Operation,
+  type Pricer,
+  type Reply,
+  type Target,
+} from "@sluice/spec";
+
+/** What an exchange is made from. */
+export interface ExchangeOptions {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly client: ClientRequest;
+  readonly generation: number;
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  /** Reads the body and checks its shape. */
+  readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
+}
+
+/** The state of one exchange. `abort` ends it early; `end` stops its clock. */
+export class LiveExchange implements Exchange {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly client: ClientRequest;
+  readonly generation: number;
+  readonly deadlineMs: number;
+  readonly startedAtMs: number;
+  readonly headers = new Map<string, string>();
+  readonly state = new Map<symbol, unknown>();
+  readonly attempts: Attempt[] = [];
+  request: GatewayRequest | undefined;
+  identity: Identity | undefined;
+  model: Model | undefined;
+  reply: Reply | undefined;
+  pricer: Pricer | undefined;
+  /** What the client was told, or would have been, when the exchange failed. */
+  failure: GatewayError | undefined;
+  /** Set once the rows are in the outbox. */
+  isSettled = false;
+  readonly #controller = new AbortController();
+  readonly #clock: Clock;
+  readonly #read: ExchangeOptions["read"];
+  readonly #timer: NodeJS.Timeout;
+  #received: Promise<void> | undefined;
+
+  constructor(options: ExchangeOptions) {
+    this.id = options.id;
+    this.operation = options.operation;
+    this.client = options.client;
+    this.generation = options.generation;
+    this.#clock = options.clock;
+    this.#read = options.read;
+    this.startedAtMs = options.clock.now();
+    this.deadlineMs = options.clock.monotonic() + options.deadlineMs;
+    this.#timer = setTimeout(() => {
+      this.abort(new GatewayError("deadline_exceeded", `The request took longer than the route's deadline of ${options.deadlineMs} ms.`));
+    }, options.deadlineMs);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  receive(): Promise<void> {
+    this.#received ??= this.#read(this).then((request) => {
+      this.request = request;
+    });
+    return this.#received;
+  }
+
+  beginAttempt(target: Target, provider: string): Attempt {
+    const attempt: Attempt = {
+      number: this.attempts.length + 1,
+      target,
+      provider,
+      startedAtMs: this.#clock.now(),
+      firstContentAtMs: undefined,
+      endedAtMs: undefined,
+      outcome: undefined,
+      error: undefined,
+      usage: undefined,
+      usageSource: undefined,
+    };
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  /** Ends everything under way. The first reason stays. */
+  abort(reason: GatewayError): void {
+    if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** The exchange is over: its deadline no longer matters. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,96 @@
+/** Checks the order of a pipeline's steps against what the definitions say, with the reason of each rule. */
+
+import type { StepDefinition } from "@sluice/spec";
+import type { Finding } from "../config/finding.ts";
+import type { PipelineSettings, StepSettings } from "../config/snapshot.ts";
+
+type Steps = ReadonlyMap<string, StepDefinition<never>>;
+
+/** Every fault of the order. `definitions` is keyed by the step's name. */
+export function checkOrder(pipeline: PipelineSettings, definitions: Steps): Finding[] {
+  const findings: Finding[] = [];
+  const { steps } = pipeline;
+  for (const [index, step] of steps.entries()) {
+    const definition = definitions.get(step.use);
+    if (definition === undefined) continue;
+    const outer = steps.slice(0, index);
+    findings.push(
+      ...operationFault(pipeline, step, definition),
+      ...terminalFault(steps, index, definition),
+      ...repeatFault(outer, step),
+      ...requireFaults(outer, step, definition, definitions),
+      ...beforeFaults(outer, step, definition, definitions),
+    );
+  }
+  const last = steps.at(-1);
+  if (last === undefined || definitions.get(last.use)?.terminal === false || definitions.get(last.use)?.terminal === undefined) {
+    const known = last === undefined || definitions.has(last.use);
+    if (known) {
+      findings.push({
+        at: last?.at ?? pipeline.at,
+        message: `Nothing answers: the last step of pipeline ${pipeline.name} is not a terminal one.`,
+        fix: "End the list with a terminal step, `provider` for example.",
+      });
+    }
+  }
+  return findings;
+}
+
+function operationFault(pipeline: PipelineSettings, step: StepSettings, definition: StepDefinition<never>): Finding[] {
+  if (definition.operations === undefined || definition.operations.includes(pipeline.operation)) return [];
+  return [
+    {
+      at: step.at,
+      message: `Step ${step.use} cannot serve the operation ${pipeline.operation}.`,
+      fix: `Use it in a pipeline whose operation is one of: ${definition.operations.join(", ")}.`,
+    },
+  ];
+}
+
+function terminalFault(steps: readonly StepSettings[], index: number, definition: StepDefinition<never>): Finding[] {
+  const next = steps[index + 1];
+  if (definition.terminal !== true || next === undefined) return [];
+  return [
+    {
+      at: next.at,
+      message: `Step ${next.use} never runs: ${definition.name} before it ends the pipeline.`,
+      fix: `Move ${next.use} before ${definition.name}, or remove it.`,
+    },
+  ];
+}
+
+function repeatFault(outer: readonly StepSettings[], step: StepSettings): Finding[] {
+  const first = outer.find((other) => other.use === step.use && JSON.stringify(other.options) === JSON.stringify(step.options));
+  if (first === undefined) return [];
+  return [{ at: step.at, message: `Step ${step.use} stands twice, with the same options.`, fix: "Remove one of them." }];
+}
+
+function requireFaults(outer: readonly StepSettings[], step: StepSettings, definition: StepDefinition<never>, all: Steps): Finding[] {
+  return (definition.requires ?? [])
+    .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability)))
+    .map((rule) => {
+      const providers = providersOf(rule.capability, all);
+      return {
+        at: step.at,
+        message: `Step ${step.use} needs ${providers} before it: ${rule.reason}.`,
+        fix: `Put ${providers} before ${step.use} in the list.`,
+      };
+    });
+}
+
+function beforeFaults(outer: readonly StepSettings[], step: StepSettings, definition: StepDefinition<never>, all: Steps): Finding[] {
+  return (definition.before ?? []).flatMap((rule) =>
+    outer
+      .filter((other) => all.get(other.use)?.provides?.includes(rule.capability))
+      .map((other) => ({
+        at: step.at,
+        message: `Step ${step.use} must come before ${other.use}: ${rule.reason}.`,
+        fix: `Move ${step.use} before ${other.use} in the list.`,
+      })),
+  );
+}
+
+function providersOf(capability: string, all: Steps): string {
+  const names = [...all.values()].filter((definition) => definition.provides?.includes(capability)).map(({ name }) => name);
+  return names.length > 0 ? names.join(" or ") : `a step that provides ${capability}`;
+}

@@ -1,0 +1,99 @@
+/** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
+
+import { type Attempt, type Clock, type Cost, GatewayError, type SpendRow } from "@sluice/spec";
+import type { LiveExchange } from "./exchange.ts";
+
+const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
+
+/** Operations whose exchanges cost nothing and leave no rows. */
+const READ_ONLY = new Set(["models", "spend"]);
+
+/**
+ * The rows. Attempts that are still open are closed here, as cut by whatever ended the exchange. An exchange without an
+ * identity has none: who did not authenticate leaves no row.
+ */
+export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
+  if (exchange.identity === undefined || READ_ONLY.has(exchange.operation)) return [];
+  if (exchange.attempts.length === 0) return [refusalRow(exchange, clock)];
+  return exchange.attempts.map((attempt) => attemptRow(exchange, attempt, clock));
+}
+
+function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
+  if (attempt.outcome === undefined) close(exchange, attempt, clock);
+  const { usage } = attempt;
+  const cost = exchange.pricer?.(attempt) ?? UNPRICED;
+  return {
+    ...commonPart(exchange),
+    attempt: attempt.number,
+    targetId: attempt.target.id,
+    provider: attempt.provider,
+    status: attempt.outcome ?? "partial",
+    errorCode: attempt.error?.code ?? null,
+    promptTokens: usage?.promptTokens ?? null,
+    completionTokens: usage?.completionTokens ?? null,
+    totalTokens: usage?.totalTokens ?? null,
+    cachedTokens: usage?.cachedTokens ?? null,
+    reasoningTokens: usage?.reasoningTokens ?? null,
+    usageSource: attempt.usageSource ?? null,
+    costNanoUsd: cost.nanoUsd ?? null,
+    costStatus: cost.status,
+    startedAtMs: attempt.startedAtMs,
+    firstContentAtMs: attempt.firstContentAtMs ?? null,
+    endedAtMs: attempt.endedAtMs ?? clock.now(),
+  };
+}
+
+function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
+  return {
+    ...commonPart(exchange),
+    attempt: 0,
+    targetId: null,
+    provider: null,
+    status: "failure",
+    errorCode: exchange.failure?.code ?? null,
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    cachedTokens: null,
+    reasoningTokens: null,
+    usageSource: null,
+    costNanoUsd: 0,
+    costStatus: "free",
+    startedAtMs: exchange.startedAtMs,
+    firstContentAtMs: null,
+    endedAtMs: clock.now(),
+  };
+}
+
+function commonPart(exchange: LiveExchange) {
+  const { identity, request, model } = exchange;
+  return {
+    requestId: exchange.id,
+    callType: exchange.operation,
+    keyId: identity?.keyId ?? "",
+    keyAlias: identity?.alias ?? null,
+    userId: identity?.userId ?? null,
+    teamId: identity?.teamId ?? null,
+    endUser: request?.endUser ?? null,
+    model: request?.model ?? "",
+    modelGroup: model?.entry ?? null,
+    cacheHit: false,
+    generation: exchange.generation,
+    tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
+    metadata: request?.metadata ?? {},
+    clientAddress: exchange.client.address,
+  };
+}
+
+function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {
+  if (second.length === 0) return first;
+  if (first.length === 0) return second;
+  return [...new Set([...first, ...second])];
+}
+
+function close(exchange: LiveExchange, attempt: Attempt, clock: Clock): void {
+  const reason: unknown = exchange.signal.reason;
+  attempt.outcome = attempt.firstContentAtMs === undefined ? "failure" : "partial";
+  attempt.error ??= reason instanceof GatewayError ? reason : new GatewayError("client_closed", "The client closed the connection.");
+  attempt.endedAtMs = clock.now();
+}

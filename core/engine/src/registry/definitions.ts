@@ -1,0 +1,52 @@
+/** The registry: definitions by kind and name, read from the packages that the configuration names. */
+
+import type { AnyDefinition, GuardrailDefinition, ProviderDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
+
+/** A loaded plugin and where it came from. */
+export interface LoadedPlugin {
+  /** As written in `plugins:`. */
+  readonly specifier: string;
+  /** The package's version, `undefined` for a file of the user's own. */
+  readonly version: string | undefined;
+  readonly definitions: readonly AnyDefinition[];
+}
+
+/** Definitions of a process. */
+export interface Definitions {
+  readonly plugins: readonly LoadedPlugin[];
+  /** By `kind/name`. */
+  readonly all: ReadonlyMap<string, AnyDefinition>;
+  readonly steps: ReadonlyMap<string, StepDefinition<never>>;
+  readonly providers: ReadonlyMap<string, ProviderDefinition<never>>;
+  readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
+  readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
+}
+
+/** Sorts loaded plugins into maps by kind. */
+export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions {
+  const all = new Map<string, AnyDefinition>();
+  const steps = new Map<string, StepDefinition<never>>();
+  const providers = new Map<string, ProviderDefinition<never>>();
+  const guardrails = new Map<string, GuardrailDefinition<never>>();
+  const stores = new Map<string, StoreDefinition<never>>();
+  for (const definition of plugins.flatMap((plugin) => plugin.definitions)) {
+    all.set(`${definition.kind}/${definition.name}`, definition);
+    switch (definition.kind) {
+      case "step":
+        steps.set(definition.name, definition);
+        break;
+      case "provider":
+        providers.set(definition.name, definition);
+        break;
+      case "guardrail":
+        guardrails.set(definition.name, definition);
+        break;
+      case "store":
+        stores.set(definition.name, definition);
+        break;
+      default:
+        definition satisfies never;
+    }
+  }
+  return { plugins, all, steps, providers, guardrails, stores };
+}

@@ -1,0 +1,140 @@
+/** Loads the packages and files that `plugins:` names. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { satisfies, validRange } from "semver";
+import { API_VERSION, type AnyDefinition } from "@sluice/spec";
+import type { Finding } from "../config/finding.ts";
+import type { PluginReference } from "../config/snapshot.ts";
+import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
+
+/** What loading gave: definitions, or findings that say which entry failed and why. */
+export interface LoadedDefinitions {
+  readonly definitions: Definitions;
+  readonly findings: readonly Finding[];
+}
+
+const KINDS = new Set(["step", "provider", "guardrail", "store"]);
+
+/** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
+export async function loadPlugins(references: readonly PluginReference[]): Promise<LoadedDefinitions> {
+  const plugins: LoadedPlugin[] = [];
+  const findings: Finding[] = [];
+  const owners = new Map<string, string>();
+  for (const reference of references) {
+    const loaded = await loadPlugin(reference);
+    if ("message" in loaded) {
+      findings.push({ at: reference.at, ...loaded });
+      continue;
+    }
+    plugins.push(loaded);
+    for (const { kind, name } of loaded.definitions) {
+      const owner = owners.get(`${kind}/${name}`);
+      if (owner !== undefined) {
+        findings.push({
+          at: reference.at,
+          message: `The ${kind} ${name} is provided twice, by ${owner} and by ${reference.specifier}.`,
+          fix: "Remove one of the two plugins.",
+        });
+      }
+      owners.set(`${kind}/${name}`, reference.specifier);
+    }
+  }
+  return { definitions: indexDefinitions(plugins), findings };
+}
+
+type Fault = Omit<Finding, "at">;
+
+async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlugin | Fault> {
+  const located = isFile(specifier) ? locateFile(specifier, at.file) : locatePackage(specifier, at.file);
+  if ("message" in located) return located;
+  let module: { readonly default?: unknown };
+  try {
+    module = (await import(pathToFileURL(located.path).href)) as { readonly default?: unknown };
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    return { message: `Plugin ${specifier} cannot be loaded: ${said}`, fix: `Correct ${located.path}.` };
+  }
+  const definitions = Array.isArray(module.default) ? (module.default as unknown[]) : [module.default];
+  for (const definition of definitions) {
+    const fault = definitionFault(specifier, definition);
+    if (fault !== undefined) return fault;
+  }
+  return { specifier, version: located.version, definitions: definitions as AnyDefinition[] };
+}
+
+interface Located {
+  readonly path: string;
+  readonly version: string | undefined;
+}
+
+function isFile(specifier: string): boolean {
+  return specifier.startsWith("./") || specifier.startsWith("../") || isAbsolute(specifier);
+}
+
+function locateFile(specifier: string, from: string): Located | Fault {
+  const path = resolve(dirname(resolve(from)), specifier);
+  if (existsSync(path)) return { path, version: undefined };
+  return { message: `Plugin file ${specifier} does not exist.`, fix: `Create ${path}, or correct the path: it is relative to this file.` };
+}
+
+function locatePackage(specifier: string, from: string): Located | Fault {
+  const at = specifier.indexOf("@", 1);
+  const name = at < 0 ? specifier : specifier.slice(0, at);
+  const range = at < 0 ? "*" : specifier.slice(at + 1);
+  if (validRange(range) === null) {
+    return { message: `${JSON.stringify(range)} of plugin ${specifier} is no version range.`, fix: `Write ${name}@^1.0.0, for example.` };
+  }
+  const path = resolvePackage(name, from);
+  if (path === undefined) return { message: `Plugin ${name} is not installed.`, fix: `Run npm install ${name}, or correct the name.` };
+  const version = versionOf(path);
+  if (version === undefined || !satisfies(version, range)) {
+    return {
+      message: `Plugin ${name} is installed as ${version ?? "no version"}, and ${range} is asked for.`,
+      fix: `Install ${name}@${range}, or ask for ^${version ?? "1.0.0"}.`,
+    };
+  }
+  return { path, version };
+}
+
+/** Beside the configuration first, then beside the engine. */
+function resolvePackage(name: string, from: string): string | undefined {
+  for (const base of [resolve(from), import.meta.filename]) {
+    try {
+      return createRequire(base).resolve(name);
+    } catch {
+      // Not there: the next place may have it.
+    }
+  }
+  return undefined;
+}
+
+function versionOf(path: string): string | undefined {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const manifest = join(folder, "package.json");
+    if (existsSync(manifest)) {
+      const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { readonly version?: string };
+      if (version !== undefined) return version;
+    }
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function definitionFault(specifier: string, value: unknown): Fault | undefined {
+  const definition = value as Partial<AnyDefinition> | null | undefined;
+  if (typeof definition !== "object" || definition === null || typeof definition.kind !== "string" || !KINDS.has(definition.kind)) {
+    return { message: `The default export of plugin ${specifier} is no definition.`, fix: "Export the result of defineStep, defineProvider, defineGuardrail or defineStore." };
+  }
+  if (definition.apiVersion !== API_VERSION) {
+    return {
+      message: `Plugin ${specifier} is written for apiVersion ${String(definition.apiVersion)}, and this engine speaks ${API_VERSION}.`,
+      fix: "Install a version of the plugin, or of Sluice, that fits.",
+    };
+  }
+  if (typeof definition.name !== "string" || typeof definition.create !== "function" || typeof definition.config !== "object") {
+    return { message: `The definition in plugin ${specifier} has no name, config or create.`, fix: "Use the define functions of @sluice/kit." };
+  }
+  return undefined;
+}

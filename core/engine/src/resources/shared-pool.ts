@@ -1,0 +1,38 @@
+/** What outlives generations: values counted by their holders and keyed by what they are. */
+
+import type { SharedValue } from "@sluice/spec";
+
+interface Held {
+  readonly value: SharedValue;
+  holders: number;
+}
+
+/** Values by key. A value closes when its last holder lets go. */
+export class SharedPool {
+  readonly #held = new Map<string, Held>();
+
+  /** The value of a key, made when nobody holds one. Every call is one hold. */
+  acquire<T extends SharedValue>(key: string, make: () => T): T {
+    const existing = this.#held.get(key);
+    if (existing !== undefined) {
+      existing.holders++;
+      return existing.value as T;
+    }
+    const value = make();
+    this.#held.set(key, { value, holders: 1 });
+    return value;
+  }
+
+  /** Lets go of one hold. */
+  async release(key: string): Promise<void> {
+    const held = this.#held.get(key);
+    if (held === undefined || --held.holders > 0) return;
+    this.#held.delete(key);
+    await held.value.close?.();
+  }
+
+  /** Keys and how many hold each, for the status page. */
+  holders(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#held].map(([key, { holders }]) => [key, holders]));
+  }
+}

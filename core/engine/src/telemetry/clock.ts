@@ -1,0 +1,8 @@
+/** The process's clock. */
+
+import type { Clock } from "@sluice/spec";
+
+export const systemClock: Clock = Object.freeze({
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+});

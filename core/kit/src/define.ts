@@ -1,0 +1,35 @@
+/** The define functions: how a package says what it is. */
+
+import type { GuardrailDefinition, ProviderDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
+import { API_VERSION } from "@sluice/spec";
+
+const NAME = /^[a-z][a-z0-9-]*$/;
+
+type Kinded<D> = Omit<D, "kind" | "apiVersion">;
+
+/** Declares a step. Throws a TypeError on a name that YAML could not say. */
+export function defineStep<C>(definition: Kinded<StepDefinition<C>>): StepDefinition<C> {
+  return declare("step", definition);
+}
+
+/** Declares a provider. */
+export function defineProvider<C>(definition: Kinded<ProviderDefinition<C>>): ProviderDefinition<C> {
+  return declare("provider", definition);
+}
+
+/** Declares a guardrail. */
+export function defineGuardrail<C>(definition: Kinded<GuardrailDefinition<C>>): GuardrailDefinition<C> {
+  return declare("guardrail", definition);
+}
+
+/** Declares a store. */
+export function defineStore<C>(definition: Kinded<StoreDefinition<C>>): StoreDefinition<C> {
+  return declare("store", definition);
+}
+
+function declare<K extends string, D extends { readonly name: string }>(kind: K, definition: D) {
+  if (!NAME.test(definition.name)) {
+    throw new TypeError(`The ${kind} name ${JSON.stringify(definition.name)} is not lower case with hyphens.`);
+  }
+  return Object.freeze({ kind, apiVersion: API_VERSION as typeof API_VERSION, ...definition });
+}

@@ -1,0 +1,164 @@
+/**
+ * Walks the top-level members of a JSON object's text without parsing the values. It assumes that `JSON.parse` accepts
+ * the text, or will be asked afterwards: on other text it ends early, and always in linear time.
+ */
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const COMMA = 44;
+
+/** Limits on the shape of a text, checked before anybody recurses into it. */
+export interface ShapeLimits {
+  readonly maxDepth: number;
+  /** Values, counted by their separators. */
+  readonly maxNodes: number;
+}
+
+/** What the limits refused. */
+export type ShapeFault = "depth" | "nodes";
+
+/** One top-level member: offsets into the text. */
+export interface Member {
+  readonly key: string;
+  /** Start of the key's quote. */
+  readonly start: number;
+  readonly valueStart: number;
+  /** End of the value, exclusive. */
+  readonly end: number;
+}
+
+/** The members of a text and what was wrong with its shape. */
+export interface Members {
+  readonly members: readonly Member[];
+  readonly fault: ShapeFault | undefined;
+}
+
+const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
+
+/** All top-level members of an object's text, in order; duplicates included. */
+export function readMembers(text: string, limits: ShapeLimits = UNBOUNDED): Members {
+  const members: Member[] = [];
+  const cursor = new MemberCursor(text, limits);
+  for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
+    members.push(member);
+  }
+  return { members, fault: cursor.fault };
+}
+
+/** The first top-level member of a name. Reads no further than it. */
+export function findMember(text: string, key: string): Member | undefined {
+  const cursor = new MemberCursor(text, UNBOUNDED);
+  for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
+    if (member.key === key) return member;
+  }
+  return undefined;
+}
+
+/** A walk over the members, one at a time. */
+class MemberCursor {
+  fault: ShapeFault | undefined;
+  readonly #text: string;
+  readonly #limits: ShapeLimits;
+  #at: number;
+  #nodes = 0;
+
+  constructor(text: string, limits: ShapeLimits) {
+    this.#text = text;
+    this.#limits = limits;
+    const open = skipSpace(text, 0);
+    this.#at = text.charCodeAt(open) === OPEN_BRACE ? open + 1 : text.length;
+  }
+
+  next(): Member | undefined {
+    const text = this.#text;
+    const start = skipSpace(text, this.#at);
+    if (text.charCodeAt(start) !== QUOTE) return undefined;
+    const keyEnd = stringEnd(text, start);
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = this.#valueEnd(valueStart);
+    if (end < 0) return undefined;
+    const comma = skipSpace(text, end);
+    this.#at = text.charCodeAt(comma) === COMMA ? comma + 1 : text.length;
+    const key = text.slice(start + 1, keyEnd - 1);
+    return { key: key.includes("\\") ? unescape(text.slice(start, keyEnd)) : key, start, valueStart, end };
+  }
+
+  #valueEnd(from: number): number {
+    const text = this.#text;
+    const first = text.charCodeAt(from);
+    if (first === QUOTE) return stringEnd(text, from);
+    if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return scalarEnd(text, from);
+    let depth = 1;
+    let at = from + 1;
+    for (; at < text.length && depth > 0; at++) {
+      switch (text.charCodeAt(at)) {
+        case QUOTE:
+          at = stringEnd(text, at) - 1;
+          break;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          // The outer object is the first level.
+          if (++depth >= this.#limits.maxDepth) return this.#refuse("depth");
+          if (++this.#nodes > this.#limits.maxNodes) return this.#refuse("nodes");
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          depth--;
+          break;
+        case COMMA:
+          if (++this.#nodes > this.#limits.maxNodes) return this.#refuse("nodes");
+          break;
+      }
+    }
+    return at;
+  }
+
+  #refuse(fault: ShapeFault): -1 {
+    this.fault = fault;
+    this.#at = this.#text.length;
+    return -1;
+  }
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
+    at++;
+  }
+}
+
+/** The offset after a string's closing quote. `from` is its opening quote. */
+function stringEnd(text: string, from: number): number {
+  let at = from + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0) return text.length;
+    let escapes = 0;
+    while (text.charCodeAt(quote - 1 - escapes) === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function scalarEnd(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === CLOSE_BRACE || code <= 32) break;
+  }
+  return at;
+}
+
+function unescape(quoted: string): string {
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return quoted;
+  }
+}

@@ -1,0 +1,19 @@
+/** Encodes requests for an upstream that speaks the reference dialect: the client's own text, with as few edits as can be. */
+
+import type { JsonDocument, JsonObject, ProviderRequest } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+
+/**
+ * The document to send: the target's model, and on a stream a usage chunk asked for, whatever the client asked. Every
+ * other byte is the client's.
+ */
+export function encodeChat(request: ProviderRequest): JsonDocument {
+  const changes: Record<string, JsonObject[string]> = { model: request.target.model };
+  if (request.stream) {
+    const options = request.document.value.stream_options;
+    if (!isObject(options) || options.include_usage !== true) {
+      changes.stream_options = { ...(isObject(options) ? options : {}), include_usage: true };
+    }
+  }
+  return request.document.with(changes);
+}

@@ -1,0 +1,87 @@
+/** Translates streams of the reference dialect: hardly at all. */
+
+import { type Frame, GatewayError, type JsonObject, type StreamSink, type StreamTranslator, type UpstreamEvent } from "@sluice/spec";
+import { replaceMember } from "../json/document.ts";
+import { isObject } from "../json/narrow.ts";
+import { readEmbeddedError } from "./errors.ts";
+import { readUsage } from "./usage.ts";
+
+/** A frame whose text is known; the object is parsed on first use. */
+export function rawFrame(raw: string): Frame {
+  return new RawFrame(raw);
+}
+
+/** A frame made from an object. */
+export function chunkFrame(chunk: JsonObject): Frame {
+  return { raw: undefined, chunk: () => chunk };
+}
+
+class RawFrame implements Frame {
+  readonly raw: string;
+  #chunk: JsonObject | undefined;
+
+  constructor(raw: string) {
+    this.raw = raw;
+  }
+
+  chunk(): JsonObject {
+    this.#chunk ??= JSON.parse(this.raw) as JsonObject;
+    return this.#chunk;
+  }
+}
+
+/**
+ * A translator for an upstream that speaks the reference dialect. An event is looked into only while nothing is committed,
+ * or when its text shows a usage or an error; every other event keeps its text, but for the model's name.
+ */
+export function createChatTranslator(replyModel: string): StreamTranslator {
+  const nameJson = JSON.stringify(replyModel);
+  const expected = `"model":${nameJson}`;
+  return {
+    event({ data }: UpstreamEvent, sink: StreamSink): void {
+      if (data === "[DONE]") {
+        sink.done();
+        return;
+      }
+      const frame = rawFrame(data.includes(expected) ? data : replaceMember(data, "model", nameJson));
+      // Inside a string these words would carry a backslash before their second quote.
+      const isTelling = (data.includes('"usage"') && !data.includes('"usage":null')) || data.includes('"error"');
+      if (sink.committed && !isTelling) {
+        sink.frame(frame, "content");
+        return;
+      }
+      const chunk = parse(frame);
+      if (isObject(chunk.error)) throw readEmbeddedError(chunk.error);
+      const usage = readUsage(chunk.usage);
+      if (usage !== undefined) sink.usage(usage);
+      const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
+      sink.frame(frame, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
+    },
+  };
+}
+
+/** Whether a chunk carries something the client asked for. A role alone, an empty text and a filter report do not count. */
+export function hasContent(chunk: JsonObject): boolean {
+  const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
+  return choices.some((choice) => isObject(choice) && (typeof choice.finish_reason === "string" || hasDelta(choice.delta)));
+}
+
+function hasDelta(delta: unknown): boolean {
+  if (!isObject(delta)) return false;
+  return Object.entries(delta).some(([name, value]) => name !== "role" && value !== null && value !== "" && !isEmptyList(value));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function parse(frame: Frame): JsonObject {
+  let chunk: unknown;
+  try {
+    chunk = frame.chunk();
+  } catch (cause) {
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
+  }
+  if (!isObject(chunk)) throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
+  return chunk;
+}

@@ -1,0 +1,73 @@
+/** One attempt: a call goes out, and a reply, a primed stream or an error comes back. The attempt's record is kept here. */
+
+import {
+  type Attempt,
+  type Clock,
+  type GatewayError,
+  type ProviderInstance,
+  type ProviderRequest,
+  type Reply,
+  type UpstreamCall,
+} from "@sluice/spec";
+import { asGatewayError } from "./errors.ts";
+import { localResponse } from "./local.ts";
+import { openStream } from "./stream.ts";
+import type { Upstream, UpstreamResponse } from "./upstream.ts";
+
+/** What an attempt needs. */
+export interface AttemptOptions {
+  readonly provider: ProviderInstance;
+  readonly upstream: Upstream;
+  readonly request: ProviderRequest;
+  readonly call: UpstreamCall;
+  /** The record to fill in. */
+  readonly attempt: Attempt;
+  /** Whether a streaming client wants the usage chunk. */
+  readonly includeUsage: boolean;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/**
+ * Makes one upstream call. Resolves with a whole reply, or with a stream whose first content has arrived. Every failure
+ * before that is thrown as a GatewayError and recorded as a failed attempt; a stream records its own end.
+ */
+export async function runAttempt(options: AttemptOptions): Promise<Reply> {
+  const { attempt, clock } = options;
+  try {
+    return await run(options);
+  } catch (error) {
+    const failure = asGatewayError(error);
+    attempt.outcome = "failure";
+    attempt.error = failure;
+    attempt.endedAtMs = clock.now();
+    throw failure;
+  }
+}
+
+async function run(options: AttemptOptions): Promise<Reply> {
+  const { provider, request, call, attempt, clock, signal } = options;
+  const { translation, timeouts } = provider;
+  const response = call.kind === "local" ? localResponse(call) : await options.upstream.send(call, { signal, timeouts });
+  if (response.status < 200 || response.status > 299) throw await refusal(options, response);
+  if (request.stream) {
+    return openStream({ response, translator: translation.stream(request), attempt, includeUsage: options.includeUsage, clock });
+  }
+  const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request);
+  attempt.endedAtMs = clock.now();
+  attempt.firstContentAtMs = attempt.endedAtMs;
+  attempt.outcome = "success";
+  if (decoded.usage !== undefined) {
+    attempt.usage = decoded.usage;
+    attempt.usageSource = "provider";
+  }
+  return { kind: "whole", status: 200, document: decoded.document };
+}
+
+async function refusal({ provider }: AttemptOptions, { status, headers, body }: UpstreamResponse): Promise<GatewayError> {
+  const bytes = await body.collect(MAX_ERROR_BYTES);
+  return provider.translation.error({ status, headers, body: Buffer.from(bytes).toString("utf8") });
+}

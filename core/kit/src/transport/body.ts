@@ -1,0 +1,127 @@
+/** The body of an upstream's response: collected with a bound, or read as it comes with back-pressure. */
+
+import { GatewayError } from "@sluice/spec";
+
+/** The part of undici's controller that a body needs. */
+export interface FlowControl {
+  pause(): void;
+  resume(): void;
+}
+
+/** The upstream is paused while this many bytes wait to be read. */
+const HIGH_WATER_BYTES = 65_536;
+
+/** One response body. It has one reader, which either collects it or iterates it. */
+export class ResponseBody {
+  readonly #flow: FlowControl;
+  readonly #cancel: (reason: unknown) => void;
+  #chunks: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #isPaused = false;
+  #isEnded = false;
+  #failure: unknown;
+  #wake: (() => void) | undefined;
+  /** While collecting: bytes that may still come, so that nothing is paused. */
+  #roomBytes: number | undefined;
+
+  constructor(flow: FlowControl, cancel: (reason: unknown) => void) {
+    this.#flow = flow;
+    this.#cancel = cancel;
+  }
+
+  /** Takes a chunk from the transport. */
+  push(chunk: Uint8Array): void {
+    if (this.#isEnded) return;
+    this.#chunks.push(chunk);
+    if (this.#roomBytes !== undefined) {
+      this.#roomBytes -= chunk.length;
+      if (this.#roomBytes < 0) this.#cancel(tooLarge());
+      return;
+    }
+    this.#waitingBytes += chunk.length;
+    if (this.#waitingBytes > HIGH_WATER_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#flow.pause();
+    }
+    this.#notify();
+  }
+
+  /** The transport saw the end. */
+  end(): void {
+    this.#isEnded = true;
+    this.#notify();
+  }
+
+  /** The transport failed. */
+  fail(reason: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#failure = reason;
+    this.#notify();
+  }
+
+  /** Stops reading: the connection is destroyed unless the body has already ended. */
+  cancel(reason: unknown = new GatewayError("client_closed", "The reply is no longer wanted.")): void {
+    if (!this.#isEnded) this.#cancel(reason);
+  }
+
+  /**
+   * Lets the rest go by unread, so that the connection can be used again. A body that has not ended after the grace time
+   * is cancelled.
+   */
+  release(graceMs: number): void {
+    if (this.#isEnded) return;
+    this.#roomBytes = HIGH_WATER_BYTES;
+    this.#resume();
+    const timer = setTimeout(() => this.cancel(), graceMs);
+    timer.unref();
+    this.#wake = () => clearTimeout(timer);
+  }
+
+  /** The whole body. Rejects with `upstream_invalid_response` over the limit, or with the transport's failure. */
+  async collect(maxBytes: number): Promise<Uint8Array> {
+    this.#roomBytes = maxBytes - this.#waitingBytes;
+    if (this.#roomBytes < 0) this.#cancel(tooLarge());
+    this.#resume();
+    if (!this.#isEnded) await this.#arrival();
+    if (this.#failure !== undefined) throw this.#failure;
+    const [first] = this.#chunks;
+    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+  }
+
+  /** The chunks that have arrived, waiting for the next one; `undefined` at the end. Rejects with the failure. */
+  async read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#chunks.length === 0 && !this.#isEnded) await this.#arrival();
+    if (this.#chunks.length > 0) {
+      const chunks = this.#chunks;
+      this.#chunks = [];
+      this.#waitingBytes = 0;
+      this.#resume();
+      return chunks;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    return undefined;
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#flow.resume();
+  }
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError("upstream_invalid_response", "The upstream's reply is larger than the gateway accepts.");
+}

@@ -1,0 +1,6 @@
+/** The transport: calls out, replies in. */
+
+export { runAttempt, type AttemptOptions } from "./attempt.ts";
+export { asGatewayError } from "./errors.ts";
+export { readRetryAfterMs } from "./retry-after.ts";
+export { Upstream, type SendOptions, type UpstreamOptions, type UpstreamResponse } from "./upstream.ts";

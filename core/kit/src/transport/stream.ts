@@ -1,0 +1,139 @@
+/** A streamed reply: events in, frames out, primed to its first content. */
+
+import {
+  type Attempt,
+  type Clock,
+  type Frame,
+  type FrameRole,
+  GatewayError,
+  type StreamReply,
+  type StreamSink,
+  type StreamTranslator,
+  type Usage,
+} from "@sluice/spec";
+import { createEventReader, type EventReader } from "../stream/events.ts";
+import type { ResponseBody } from "./body.ts";
+import { asGatewayError } from "./errors.ts";
+import type { UpstreamResponse } from "./upstream.ts";
+
+/** What a stream is made from. */
+export interface StreamOptions {
+  readonly response: UpstreamResponse;
+  readonly translator: StreamTranslator;
+  readonly attempt: Attempt;
+  readonly includeUsage: boolean;
+  readonly clock: Clock;
+}
+
+/** Time for the connection to end after the stream's own end mark. */
+const END_GRACE_MS = 1_000;
+
+/**
+ * Opens a stream and reads it to its first content. Throws whatever fails before that. Afterwards the frames throw what
+ * fails, and record the attempt's end in every case.
+ */
+export async function openStream(options: StreamOptions): Promise<StreamReply> {
+  const type = options.response.headers["content-type"];
+  if (typeof type !== "string" || !type.startsWith("text/event-stream")) {
+    options.response.body.cancel();
+    throw new GatewayError("upstream_invalid_response", "The upstream answered a streaming request with something that is no stream.");
+  }
+  const reader = new StreamReader(options);
+  await reader.prime();
+  return { kind: "stream", status: 200, frames: reader.frames() };
+}
+
+/** Reads the body, feeds the translator and queues what it gives. */
+class StreamReader implements StreamSink {
+  committed = false;
+  readonly #body: ResponseBody;
+  readonly #events: EventReader;
+  readonly #attempt: Attempt;
+  readonly #includeUsage: boolean;
+  readonly #clock: Clock;
+  #queue: Frame[] = [];
+  #isDone = false;
+  /** What the translator threw after frames that may still be delivered. */
+  #failure: unknown;
+
+  constructor({ response, translator, attempt, includeUsage, clock }: StreamOptions) {
+    this.#body = response.body;
+    this.#attempt = attempt;
+    this.#includeUsage = includeUsage;
+    this.#clock = clock;
+    this.#events = createEventReader((event) => {
+      if (!this.#isDone) translator.event(event, this);
+    });
+  }
+
+  frame(frame: Frame, role: FrameRole): void {
+    if (role === "usage" && !this.#includeUsage) return;
+    if (role === "content" && !this.committed) {
+      this.committed = true;
+      this.#attempt.firstContentAtMs = this.#clock.now();
+    }
+    this.#queue.push(frame);
+  }
+
+  usage(usage: Usage): void {
+    this.#attempt.usage = usage;
+    this.#attempt.usageSource = "provider";
+  }
+
+  done(): void {
+    this.#isDone = true;
+  }
+
+  async prime(): Promise<void> {
+    try {
+      while (!this.committed && !this.#isDone) {
+        await this.#read();
+        if (this.#failure !== undefined && !this.committed) throw this.#failure;
+      }
+    } catch (error) {
+      this.#body.cancel(error);
+      throw error;
+    }
+  }
+
+  async *frames(): AsyncGenerator<Frame, void, undefined> {
+    try {
+      for (;;) {
+        const queue = this.#queue;
+        if (queue.length > 0) {
+          this.#queue = [];
+          for (const frame of queue) yield frame;
+        }
+        if (this.#failure !== undefined) throw this.#failure;
+        if (this.#isDone) break;
+        await this.#read();
+      }
+      this.#attempt.outcome = "success";
+      this.#body.release(END_GRACE_MS);
+    } catch (error) {
+      this.#attempt.error = asGatewayError(error);
+      throw this.#attempt.error;
+    } finally {
+      // Without an outcome the stream was cut: by an error, or by a reader that went away.
+      if (this.#attempt.outcome === undefined) {
+        this.#attempt.outcome = "partial";
+        this.#attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
+        this.#body.cancel(this.#attempt.error);
+      }
+      this.#attempt.endedAtMs = this.#clock.now();
+    }
+  }
+
+  /** Takes what has arrived. A body that ends without the dialect's end mark is a cut stream. */
+  async #read(): Promise<void> {
+    const chunks = await this.#body.read();
+    if (chunks === undefined) {
+      throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
+    }
+    try {
+      for (const chunk of chunks) this.#events.push(chunk);
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
+}
