@@ -1,0 +1,165 @@
+/** Snapshots from checked files. */
+
+import { createHash } from "node:crypto";
+import { dirname, relative, resolve } from "node:path";
+
+import type { ProviderTimeouts, Secret } from "@sluice/spec";
+
+import { parseDuration } from "./duration.ts";
+import { deepFreeze } from "./freeze.ts";
+import { noticesOf } from "./notices.ts";
+import type { OpenedConfig } from "./open.ts";
+import { pluginOptions } from "./plugin-section.ts";
+import { createPriceTable } from "./prices.ts";
+import type { ResolvedDocument } from "./references.ts";
+import type { GatewaySections } from "./schema/gateway.ts";
+import type { PipelineSections } from "./schema/pipeline.ts";
+import type { ProviderSection } from "./schema/plugin-options.ts";
+import type { PriceSection } from "./schema/prices.ts";
+import type { ServerOverrides } from "./server-overrides.ts";
+import { parseSize } from "./size.ts";
+import type {
+  DeclaredKey,
+  ModelSettings,
+  PipelineSettings,
+  ProviderSettings,
+  ServerSettings,
+  Snapshot,
+  StepSettings,
+} from "./snapshot.ts";
+
+/** The checked parts of a configuration. */
+export interface CheckedConfig {
+  readonly opened: OpenedConfig;
+  readonly gateway: ResolvedDocument;
+  readonly pipelines: readonly ResolvedDocument[];
+  readonly prices: ResolvedDocument | undefined;
+  readonly overrides: ServerOverrides;
+}
+
+/** The frozen snapshot of a configuration without findings. */
+export function buildSnapshot(checked: CheckedConfig): Snapshot {
+  const { opened, gateway } = checked;
+  const sections = gateway.value as GatewaySections;
+  const providers = providersOf(gateway, sections);
+  const models = modelsOf(gateway, sections);
+  const prices = checked.prices?.value as { readonly prices: Readonly<Record<string, PriceSection>> } | undefined;
+  return deepFreeze<Snapshot>({
+    digest: digestOf(checked),
+    files: opened.files.map((file) => ({ ...file })),
+    server: serverOf(sections, checked.overrides, opened.cwd),
+    store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
+    plugins: opened.plugins.map((plugin) => ({ ...plugin })),
+    providers,
+    models,
+    keys: keysOf(gateway, sections),
+    pipelines: checked.pipelines.map(pipelineOf),
+    prices: createPriceTable({ prices: prices?.prices ?? {}, file: checked.prices?.document.file ?? "prices.yaml" }),
+    notices: noticesOf(providers, models),
+  });
+}
+
+function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: string): ServerSettings {
+  return {
+    host: overrides.host ?? server.host,
+    port: overrides.port ?? server.port,
+    admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
+    authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
+    drainTimeoutMs: milliseconds(server.drain_timeout),
+    maxBodyBytes: parseSize(server.max_body) ?? 0,
+    dataDirectory: resolve(cwd, server.data_directory),
+  };
+}
+
+function providersOf(gateway: ResolvedDocument, sections: GatewaySections): ProviderSettings[] {
+  return Object.entries(sections.providers).map(([name, section]) => {
+    const common = section as unknown as ProviderSection;
+    const unresolved = gateway.references.filter(
+      ({ path, value }) => value === undefined && path[0] === "providers" && path[1] === name,
+    );
+    const timeouts: ProviderTimeouts = {
+      connectMs: milliseconds(common.timeouts.connect),
+      firstByteMs: milliseconds(common.timeouts.first_byte),
+      idleMs: milliseconds(common.timeouts.idle),
+    };
+    return {
+      name,
+      use: section.use,
+      options: pluginOptions("provider", section),
+      at: gateway.document.keyAt(["providers", name]),
+      missing: [...new Set(unresolved.map(({ written }) => written))],
+      timeouts,
+      connections: common.connections,
+    };
+  });
+}
+
+function modelsOf(gateway: ResolvedDocument, sections: GatewaySections): ModelSettings[] {
+  return sections.models.map((model, index) => ({
+    id: model.id,
+    mode: model.mode,
+    targets: model.targets.map((target, place) => ({
+      ...target,
+      at: gateway.document.keyAt(["models", index, "targets", place]),
+    })),
+    accessGroups: model.access_groups,
+    at: gateway.document.keyAt(["models", index]),
+  }));
+}
+
+function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {
+  return sections.keys.map((key, index) => ({
+    alias: key.alias,
+    key: key.key as Secret,
+    models: key.models,
+    userId: key.user_id,
+    teamId: key.team_id,
+    tags: key.tags,
+    metadata: key.metadata,
+    at: gateway.document.keyAt(["keys", index]),
+  }));
+}
+
+function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
+  const sections = value as PipelineSections;
+  const routes = sections.routes.map((route, index) => {
+    const space = route.indexOf(" ");
+    return { method: route.slice(0, space), path: route.slice(space + 1), at: document.valueAt(["routes", index]) };
+  });
+  const steps = sections.steps.map((step, index): StepSettings => {
+    const { use, with: options } = typeof step === "string" ? { use: step, with: {} } : step;
+    return { use, options, index, at: document.keyAt(["steps", index]) };
+  });
+  return {
+    name: sections.pipeline,
+    file: document.file,
+    routes,
+    operation: sections.operation,
+    deadlineMs: milliseconds(sections.deadline),
+    steps,
+    at: document.keyAt(["pipeline"]),
+  };
+}
+
+function milliseconds(duration: string): number {
+  return parseDuration(duration) ?? 0;
+}
+
+/** SHA-256 over file contents, resolved references and overrides. A reference's value enters as its own hash. */
+function digestOf({ opened, gateway, pipelines, prices, overrides }: CheckedConfig): string {
+  const home = dirname(opened.path);
+  const files = opened.files.map((file) => [relative(home, file.path), file.digest]);
+  const documents = [gateway, ...pipelines, ...(prices === undefined ? [] : [prices])];
+  const references = documents.flatMap((document) =>
+    document.references.map(({ written, value }) => [
+      document.document.digest,
+      written,
+      value === undefined ? null : sha256(value),
+    ]),
+  );
+  return sha256(JSON.stringify([files, references, overrides]));
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

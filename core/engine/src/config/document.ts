@@ -1,0 +1,145 @@
+/** A YAML file, read with care, that knows the line and column of everything in it. */
+
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from "yaml";
+
+import type { Finding } from "./finding.ts";
+import type { Position } from "./snapshot.ts";
+import { explainSyntax } from "./syntax.ts";
+
+/** The largest file that is read. */
+export const MAX_FILE_BYTES = 5 * 1024 * 1024;
+
+const MAX_ALIASES = 10;
+
+/** A way through a document: keys and indices from the root. */
+export type Path = readonly (string | number)[];
+
+/** A file that was read and parsed. */
+export interface ConfigDocument {
+  /** Absolute path. */
+  readonly path: string;
+  /** The name of the file in findings. */
+  readonly file: string;
+  /** SHA-256 of the contents, hexadecimal. */
+  readonly digest: string;
+  /** The contents as plain data. Aliased values are one object: whoever changes anything makes a copy first. */
+  readonly value: unknown;
+  /** Where a value stands; for a missing one, where its parent's key stands. */
+  valueAt(path: Path): Position;
+  /** Where a key stands, or an item of a list; for a missing one, where its parent's key stands. */
+  keyAt(path: Path): Position;
+}
+
+/** What reading a file gives: a document, or the findings that explain why there is none. */
+export type ReadResult =
+  | { readonly document: ConfigDocument; readonly findings: readonly [] }
+  | { readonly document: undefined; readonly findings: readonly Finding[] };
+
+/** Reads a YAML file. `file` is its name in findings. Reads at most {@link MAX_FILE_BYTES}. */
+export function readDocument(path: string, file: string): ReadResult {
+  const fault = (message: string, fix: string): ReadResult => ({
+    document: undefined,
+    findings: [{ at: { file, line: 1, column: 1 }, message, fix }],
+  });
+  let bytes: Buffer;
+  try {
+    const size = statSync(path).size;
+    if (size > MAX_FILE_BYTES) {
+      return fault(
+        `the file has ${size} bytes, and ${MAX_FILE_BYTES} are the limit`,
+        "split it, or remove what does not belong in it",
+      );
+    }
+    bytes = readFileSync(path);
+  } catch (error) {
+    return fault(`the file cannot be read: ${reasonOf(error)}`, "create it, or name another file");
+  }
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return fault("the file is not UTF-8 text", "save it in UTF-8");
+  }
+  return parseText(text, path, file, createHash("sha256").update(bytes).digest("hex"));
+}
+
+/** Why a file operation failed, in words. Never holds contents. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  return REASONS[code] ?? code;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a part of the path is not a folder",
+};
+
+function parseText(text: string, path: string, file: string, digest: string): ReadResult {
+  const lines = new LineCounter();
+  const yaml = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    schema: "core",
+    merge: false,
+    stringKeys: true,
+    strict: true,
+    uniqueKeys: true,
+  });
+  const at = (offset: number): Position => {
+    const { line, col } = lines.linePos(Math.min(offset, text.length));
+    return { file, line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  const errors = [...yaml.errors, ...yaml.warnings];
+  if (errors.length > 0) {
+    return { document: undefined, findings: errors.map((error) => ({ at: at(error.pos[0]), ...explainSyntax(error, text) })) };
+  }
+  let value: unknown;
+  try {
+    value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
+  } catch {
+    const finding = { at: at(0), message: `the file uses more than ${MAX_ALIASES} aliases (*name)`, fix: "write the values out" };
+    return { document: undefined, findings: [finding] };
+  }
+  const start = yaml.contents?.range?.[0] ?? 0;
+  const locate = (path: Path, wanted: "key" | "value"): Position => at(offsetOf(yaml, path, wanted) ?? start);
+  const document: ConfigDocument = {
+    path,
+    file,
+    digest,
+    value,
+    valueAt: (path) => locate(path, "value"),
+    keyAt: (path) => locate(path, "key"),
+  };
+  return { document, findings: [] };
+}
+
+/** The offset of the last part of a path that is there. */
+function offsetOf(yaml: Document.Parsed, path: Path, wanted: "key" | "value"): number | undefined {
+  let node: unknown = yaml.contents;
+  let keyOffset: number | undefined;
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(yaml);
+    if (isMap(node)) {
+      const pair: Pair | undefined = node.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
+      if (pair === undefined) return keyOffset;
+      keyOffset = (pair.key as Node).range?.[0];
+      node = pair.value;
+    } else if (isSeq(node)) {
+      const item = node.items[Number(part)] as Node | undefined;
+      if (item === undefined) return keyOffset;
+      keyOffset = item.range?.[0];
+      node = item;
+    } else {
+      return keyOffset;
+    }
+  }
+  if (wanted === "key" || node === null) return keyOffset;
+  // An alias, a block and an absent value: the reader looks for the key's line, and a scalar's own place.
+  const isBlock = (isMap(node) || isSeq(node)) && node.flow !== true;
+  return isBlock ? keyOffset : ((node as Node).range?.[0] ?? keyOffset);
+}

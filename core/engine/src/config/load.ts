@@ -1,0 +1,61 @@
+/** Loading in two phases: files first, then, once the plugins they name are known, the snapshot. */
+
+import { buildSnapshot } from "./build.ts";
+import type { Finding } from "./finding.ts";
+import type { OpenedConfig } from "./open.ts";
+import type { Definitions } from "./plugin-section.ts";
+import type { ResolvedDocument } from "./references.ts";
+import { readOverrides } from "./server-overrides.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { validateGateway, validatePipelines, validatePrices } from "./validate.ts";
+
+export { openConfig, type OpenedConfig, type OpenOptions } from "./open.ts";
+export type { Definitions } from "./plugin-section.ts";
+
+/** What loading gives: a frozen snapshot, or the findings because of which there is none. */
+export interface ResolvedConfig {
+  readonly snapshot: Snapshot | undefined;
+  /** All findings of all files, in the order of the files and their lines. */
+  readonly findings: readonly Finding[];
+}
+
+/** Checks an opened configuration against the registered plugins, keyed by `kind/name`, and makes its snapshot. */
+export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions): ResolvedConfig {
+  const gateway = opened.gateway === undefined ? undefined : copyOf(opened.gateway);
+  const pipelines = opened.pipelines.map(copyOf);
+  const prices = opened.prices === undefined ? undefined : copyOf(opened.prices);
+  const at = gateway?.document.keyAt(["server"]) ?? { file: opened.path, line: 1, column: 1 };
+  const { overrides, findings: overrideFindings } = readOverrides(opened.environment, at);
+  const findings = [
+    ...opened.findings,
+    ...overrideFindings,
+    ...(gateway === undefined ? [] : validateGateway(gateway, definitions)),
+    ...validatePipelines(pipelines, definitions),
+    ...(prices === undefined ? [] : validatePrices(prices)),
+  ];
+  if (findings.length > 0 || gateway === undefined) return { snapshot: undefined, findings: inOrder(findings) };
+  return { snapshot: buildSnapshot({ opened, gateway, pipelines, prices, overrides }), findings: [] };
+}
+
+/** Checking fills defaults and secrets into the data; an opened configuration stays as it was read. */
+function copyOf(resolved: ResolvedDocument): ResolvedDocument {
+  return { ...resolved, value: structuredClone(resolved.value) };
+}
+
+function inOrder(findings: readonly Finding[]): Finding[] {
+  const files = [...new Set(findings.map(({ at }) => at.file))];
+  const seen = new Set<string>();
+  return findings
+    .filter(({ at, message }) => {
+      const key = `${at.file}:${at.line}:${at.column} ${message}`;
+      const isNew = !seen.has(key);
+      seen.add(key);
+      return isNew;
+    })
+    .sort(
+      (left, right) =>
+        files.indexOf(left.at.file) - files.indexOf(right.at.file) ||
+        left.at.line - right.at.line ||
+        left.at.column - right.at.column,
+    );
+}

@@ -1,0 +1,22 @@
+/** Notices: what a person should know but need not act on. */
+
+import type { ModelSettings, ProviderSettings } from "./snapshot.ts";
+
+/** A line for every provider without its credential and for every model without an available target. */
+export function noticesOf(providers: readonly ProviderSettings[], models: readonly ModelSettings[]): string[] {
+  const unavailable = new Set(providers.filter(({ missing }) => missing.length > 0).map(({ name }) => name));
+  return [
+    ...providers
+      .filter(({ name }) => unavailable.has(name))
+      .map(
+        ({ name, missing }) =>
+          `provider ${name} is unavailable: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
+      ),
+    ...models
+      .filter(({ targets }) => targets.every(({ provider }) => unavailable.has(provider)))
+      .map(({ id, targets }) => {
+        const names = [...new Set(targets.map(({ provider }) => provider))];
+        return `model ${id} is not listed: ${names.length === 1 ? "provider" : "providers"} ${names.join(", ")} ${names.length === 1 ? "is" : "are"} unavailable`;
+      }),
+  ];
+}

@@ -1,0 +1,138 @@
+/** The first phase of loading: every file is read, parsed and its references resolved. No schema, no plugin. */
+
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+
+import { readDocument, reasonOf, type Path } from "./document.ts";
+import type { Finding } from "./finding.ts";
+import { valueAtPath } from "./path.ts";
+import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
+import type { PluginReference, SnapshotFile } from "./snapshot.ts";
+
+/** Which configuration is opened, and with what. */
+export interface OpenOptions {
+  /** The gateway file, absolute or relative to `cwd`. */
+  readonly path: string;
+  /** The working directory: findings name files relative to it, `data_directory` is relative to it. */
+  readonly cwd: string;
+  readonly environment: Environment;
+}
+
+/** A configuration whose files were read. What is wrong with them so far is in `findings`. */
+export interface OpenedConfig {
+  /** The gateway file, absolute. */
+  readonly path: string;
+  readonly cwd: string;
+  readonly environment: Environment;
+  /** What `plugins:` names, for the registry. Empty when the gateway file cannot be read. */
+  readonly plugins: readonly PluginReference[];
+  readonly findings: readonly Finding[];
+  readonly gateway: ResolvedDocument | undefined;
+  readonly pipelines: readonly ResolvedDocument[];
+  readonly prices: ResolvedDocument | undefined;
+  /** Every file that was parsed. */
+  readonly files: readonly SnapshotFile[];
+  /** Absolute paths of everything a change of which matters, whether it exists or not: files and the folder of pipelines. */
+  readonly watched: readonly string[];
+}
+
+/** Reads a configuration. Does not throw for anything the files hold or lack: that becomes findings. */
+export function openConfig(options: OpenOptions): OpenedConfig {
+  const { cwd, environment } = options;
+  const path = resolve(cwd, options.path);
+  const home = dirname(path);
+  const findings: Finding[] = [];
+  const files: SnapshotFile[] = [];
+  const watched = new Set<string>([path]);
+
+  const open = (file: string): ResolvedDocument | undefined => {
+    const { document, findings: faults } = readDocument(file, nameOf(file, cwd));
+    findings.push(...faults);
+    if (document === undefined) return undefined;
+    files.push({ path: file, digest: document.digest });
+    const resolved = resolveReferences(document, environment);
+    for (const reference of resolved.references) if (reference.file !== undefined) watched.add(reference.file);
+    findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === path));
+    return resolved;
+  };
+
+  const gateway = open(path);
+  const named = (key: string): string | undefined => {
+    const value = valueAtPath(gateway?.value, [key]);
+    return typeof value === "string" && value !== "" ? resolve(home, value) : undefined;
+  };
+
+  const pricesFile = named("prices") ?? join(home, "prices.yaml");
+  watched.add(pricesFile);
+  const hasPrices = existsSync(pricesFile);
+  const prices = hasPrices ? open(pricesFile) : undefined;
+  if (!hasPrices && named("prices") !== undefined && gateway !== undefined) {
+    const at = gateway.document.valueAt(["prices"]);
+    findings.push({ at, message: `there is no file ${nameOf(pricesFile, cwd)}`, fix: "create it, or remove `prices`" });
+  }
+
+  const folder =
+    named("pipelines") ??
+    [resolve(home, "../pipelines"), join(home, "pipelines")].find(existsSync) ??
+    resolve(home, "../pipelines");
+  watched.add(folder);
+  const listed = listPipelines(folder);
+  for (const file of listed.files) watched.add(file);
+  if (listed.fault !== undefined && gateway !== undefined) {
+    const message = `the folder of pipelines ${nameOf(folder, cwd)} ${listed.fault}`;
+    findings.push({
+      at: gateway.document.valueAt(["pipelines"]),
+      message,
+      fix: "put a pipeline file there, or name another folder with `pipelines:`",
+    });
+  }
+  const pipelines = listed.files.map(open).filter((document) => document !== undefined);
+
+  return {
+    path,
+    cwd,
+    environment,
+    plugins: pluginsOf(gateway),
+    findings,
+    gateway,
+    pipelines,
+    prices,
+    files,
+    watched: [...watched],
+  };
+}
+
+/** The name of a file in findings: relative to the working directory when it is below it. */
+function nameOf(file: string, cwd: string): string {
+  const name = relative(cwd, file);
+  return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
+}
+
+/** Unresolved references are findings, but for those of providers: a provider without its credential is unavailable. */
+function unresolvedFindings(resolved: ResolvedDocument, isGateway: boolean): Finding[] {
+  return resolved.references
+    .filter((reference) => reference.value === undefined && !(isGateway && isOfProvider(reference.path)))
+    .map((reference) => unresolvedFinding(resolved.document, reference));
+}
+
+function isOfProvider(path: Path): boolean {
+  return path[0] === "providers" && path.length > 2;
+}
+
+function listPipelines(folder: string): { readonly files: readonly string[]; readonly fault: string | undefined } {
+  try {
+    const names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
+    const files = names.sort().map((name) => join(folder, name));
+    return { files, fault: files.length === 0 ? "holds no *.yaml file" : undefined };
+  } catch (error) {
+    return { files: [], fault: `cannot be read: ${reasonOf(error)}` };
+  }
+}
+
+function pluginsOf(gateway: ResolvedDocument | undefined): PluginReference[] {
+  const listed = valueAtPath(gateway?.value, ["plugins"]);
+  if (gateway === undefined || !Array.isArray(listed)) return [];
+  return listed.flatMap((specifier: unknown, index) =>
+    typeof specifier === "string" && specifier !== "" ? [{ specifier, at: gateway.document.valueAt(["plugins", index]) }] : [],
+  );
+}

@@ -1,0 +1,139 @@
+/** The static part of gateway.yaml: everything but the options of plugins. */
+
+import type { JsonSchema, ModelMode } from "@sluice/spec";
+
+import { serverSchema, type ServerSection } from "./server.ts";
+
+const NAMES: JsonSchema = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
+
+const modelSchema: JsonSchema = {
+  type: "object",
+  description: "A model that clients may name.",
+  additionalProperties: false,
+  required: ["id", "targets"],
+  properties: {
+    id: {
+      type: "string",
+      minLength: 1,
+      description: "The id clients ask for. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
+    },
+    mode: { type: "string", enum: ["chat", "embedding", "image"], default: "chat", description: "What the model does." },
+    targets: {
+      type: "array",
+      minItems: 1,
+      description: "Where the model is served, in the order of preference.",
+      items: {
+        type: "object",
+        description: "A provider and the model's name there.",
+        additionalProperties: false,
+        required: ["provider", "model"],
+        properties: {
+          provider: { type: "string", minLength: 1, description: "A name from `providers`." },
+          model: {
+            type: "string",
+            minLength: 1,
+            description: "The model's name at the provider; `*` takes what the wildcard matched.",
+          },
+        },
+      },
+    },
+    access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
+  },
+};
+
+const keySchema: JsonSchema = {
+  type: "object",
+  description: "A key declared by reference. Most keys live in the store.",
+  additionalProperties: false,
+  required: ["alias", "key"],
+  properties: {
+    alias: { type: "string", minLength: 1, description: "The key's name for people." },
+    key: { type: "string", minLength: 1, "x-secret": true, description: "The key itself, as `${env:NAME}` or `${file:path}`." },
+    models: { ...NAMES, description: "Model ids, wildcards and access groups the key may use; empty means every model." },
+    user_id: { type: "string", minLength: 1, description: "The user that the key's spend is counted for." },
+    team_id: { type: "string", minLength: 1, description: "The team that the key belongs to." },
+    tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
+    metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
+  },
+};
+
+const useSchema: JsonSchema = {
+  type: "object",
+  required: ["use"],
+  properties: { use: { type: "string", minLength: 1, description: "The plugin's name." } },
+};
+
+/** The schema of gateway.yaml with every plugin's options left open: those are checked plugin by plugin. */
+export const gatewaySchema: JsonSchema = {
+  type: "object",
+  description: "The gateway: who may ask, what is served and where.",
+  additionalProperties: false,
+  required: ["version", "server", "plugins", "models"],
+  properties: {
+    version: { const: 1, description: "The version of this file's format." },
+    server: serverSchema,
+    store: { ...useSchema, default: { use: "sqlite" }, description: "Where keys, teams and the ledger live." },
+    plugins: {
+      type: "array",
+      minItems: 1,
+      uniqueItems: true,
+      description: "Packages that may be loaded. They are code: an edit here needs a restart.",
+      items: { type: "string", minLength: 1, description: "`name@range` of a package, or the path of a file of your own." },
+    },
+    providers: {
+      type: "object",
+      default: {},
+      description: "Upstream services by a name of your choice.",
+      additionalProperties: { ...useSchema, description: "One upstream service." },
+    },
+    models: { type: "array", minItems: 1, description: "What clients may ask for. The first match wins.", items: modelSchema },
+    keys: { type: "array", default: [], description: "Keys declared here by reference.", items: keySchema },
+    prices: {
+      type: "string",
+      minLength: 1,
+      default: "prices.yaml",
+      description: "The file of prices that win over the built-in table, relative to this file.",
+    },
+    pipelines: {
+      type: "string",
+      minLength: 1,
+      default: "../pipelines",
+      description: "The folder of pipeline files, relative to this file. Without the key also ./pipelines is tried.",
+    },
+  },
+};
+
+/** gateway.yaml after validation. */
+export interface GatewaySections {
+  readonly server: ServerSection;
+  readonly store: UseSection;
+  readonly plugins: readonly string[];
+  readonly providers: Readonly<Record<string, UseSection>>;
+  readonly models: readonly ModelSection[];
+  readonly keys: readonly KeySection[];
+}
+
+/** A plugin by name, its options beside the name. */
+export interface UseSection {
+  readonly use: string;
+  readonly [option: string]: unknown;
+}
+
+/** One entry of `models:` after validation. */
+export interface ModelSection {
+  readonly id: string;
+  readonly mode: ModelMode;
+  readonly targets: readonly { readonly provider: string; readonly model: string }[];
+  readonly access_groups: readonly string[];
+}
+
+/** One entry of `keys:` after validation; `key` is a Secret by then. */
+export interface KeySection {
+  readonly alias: string;
+  readonly key: unknown;
+  readonly models: readonly string[];
+  readonly user_id?: string;
+  readonly team_id?: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}

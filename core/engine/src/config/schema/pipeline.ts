@@ -1,0 +1,68 @@
+/** The static part of a pipeline file: everything but the options of steps. */
+
+import type { JsonSchema, Operation } from "@sluice/spec";
+
+/** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes the rest. */
+export const ROUTE_PATTERN =
+  "^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
+
+/** The schema of a step's long form, its options left open: those are checked step by step. */
+export const stepSchema: JsonSchema = {
+  type: "object",
+  description: "A step with options.",
+  additionalProperties: false,
+  required: ["use"],
+  properties: {
+    use: { type: "string", minLength: 1, description: "The step's name." },
+    with: { type: "object", default: {}, description: "The step's options." },
+  },
+};
+
+/** The schema of a pipeline file with every step left open. */
+export const pipelineSchema: JsonSchema = {
+  type: "object",
+  description: "A pipeline: routes, and the steps that serve them.",
+  additionalProperties: false,
+  required: ["version", "pipeline", "routes", "operation", "steps"],
+  properties: {
+    version: { const: 1, description: "The version of this file's format." },
+    pipeline: { type: "string", pattern: "^[a-z][a-z0-9-]*$", description: "The pipeline's name." },
+    routes: {
+      type: "array",
+      minItems: 1,
+      description: "The routes it serves.",
+      items: {
+        type: "string",
+        pattern: ROUTE_PATTERN,
+        description: "METHOD /path, such as POST /v1/chat/completions; `{id}` takes a segment.",
+      },
+    },
+    operation: {
+      type: "string",
+      enum: ["chat", "embeddings", "images", "passthrough", "models", "spend"],
+      description: "What its requests are.",
+    },
+    deadline: {
+      type: "string",
+      format: "duration",
+      default: "600s",
+      description: "One clock for everything a request waits for.",
+    },
+    steps: { type: "array", minItems: 1, description: "Outermost first. A bare name means no options." },
+  },
+};
+
+/** A pipeline file after validation. */
+export interface PipelineSections {
+  readonly pipeline: string;
+  readonly routes: readonly string[];
+  readonly operation: Operation;
+  readonly deadline: string;
+  readonly steps: readonly (string | StepSection)[];
+}
+
+/** The long form of a step after validation. */
+export interface StepSection {
+  readonly use: string;
+  readonly with: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,71 @@
+/** The options of plugins: a definition's own schema, and the keys that every use of its kind has besides. */
+
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/spec";
+
+/** The keys of every provider, besides those of its plugin. */
+const PROVIDER_KEYS: JsonObject = {
+  timeouts: {
+    type: "object",
+    description: "Deadlines of one attempt.",
+    additionalProperties: false,
+    default: {},
+    properties: {
+      connect: { type: "string", format: "duration", default: "5s", description: "To open a connection." },
+      first_byte: {
+        type: "string",
+        format: "duration",
+        default: "300s",
+        description: "From the request to the first byte of the reply.",
+      },
+      idle: { type: "string", format: "duration", default: "60s", description: "Between two pieces of a reply." },
+    },
+  },
+  connections: { type: "integer", minimum: 1, default: 128, description: "Connections kept to the provider at most." },
+};
+
+const WHAT: Readonly<Record<string, string>> = { provider: "The provider plugin", store: "The store plugin", step: "The step" };
+
+/** Names of the keys that belong to the engine and not to the plugin. */
+export function engineKeys(kind: AnyDefinition["kind"]): readonly string[] {
+  return kind === "provider" ? ["use", ...Object.keys(PROVIDER_KEYS)] : ["use"];
+}
+
+/** The schema of `{ use: name, ...options }` for a provider or a store. Made once for each definition. */
+export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
+  return cached(usedSchemas, definition, () => {
+    const own = definition.config;
+    const common: JsonObject = {
+      use: { const: definition.name, description: `${WHAT[definition.kind] ?? "The plugin"}: ${definition.summary}` },
+      ...(definition.kind === "provider" ? PROVIDER_KEYS : {}),
+    };
+    return {
+      ...optionsSchema(definition),
+      properties: { ...common, ...objectOf(own["properties"]), ...common },
+      required: ["use", ...(Array.isArray(own["required"]) ? own["required"] : [])],
+    };
+  });
+}
+
+/** The schema of a step's `with:`. Unknown keys are refused, whatever the definition says or forgets. */
+export function optionsSchema(definition: AnyDefinition): JsonSchema {
+  return cached(optionSchemas, definition, () => ({ type: "object", additionalProperties: false, ...definition.config }));
+}
+
+/** `timeouts` and `connections` of a provider after validation. */
+export interface ProviderSection {
+  readonly timeouts: { readonly connect: string; readonly first_byte: string; readonly idle: string };
+  readonly connections: number;
+}
+
+const usedSchemas = new WeakMap<AnyDefinition, JsonSchema>();
+const optionSchemas = new WeakMap<AnyDefinition, JsonSchema>();
+
+function cached(cache: WeakMap<AnyDefinition, JsonSchema>, definition: AnyDefinition, make: () => JsonSchema): JsonSchema {
+  const schema = cache.get(definition) ?? make();
+  cache.set(definition, schema);
+  return schema;
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

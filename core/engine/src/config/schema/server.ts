@@ -1,0 +1,74 @@
+/** The `server:` section. */
+
+import type { JsonSchema } from "@sluice/spec";
+
+const HOST: JsonSchema = {
+  type: "string",
+  minLength: 1,
+  default: "127.0.0.1",
+  description: "Address to listen on; 0.0.0.0 for every network.",
+};
+
+/** The schema of `server:`. */
+export const serverSchema: JsonSchema = {
+  type: "object",
+  description: "Where the gateway listens and what it accepts. An edit here needs a restart.",
+  additionalProperties: false,
+  properties: {
+    host: HOST,
+    port: {
+      type: "integer",
+      minimum: 0,
+      maximum: 65_535,
+      default: 4000,
+      description: "Port for clients; 0 takes any free one. SLUICE_PORT wins.",
+    },
+    admin: {
+      type: "object",
+      description: "The listener for administration: configuration, keys, metrics.",
+      additionalProperties: false,
+      default: {},
+      properties: {
+        host: { ...HOST, description: "Address of the admin listener; keep it off public networks." },
+        port: {
+          type: "integer",
+          minimum: 0,
+          maximum: 65_535,
+          default: 4001,
+          description: "Port of the admin listener; 0 takes any free one. SLUICE_ADMIN_PORT wins.",
+        },
+      },
+    },
+    auth_headers: {
+      type: "array",
+      description: "Names of headers that carry a key, read before `authorization`.",
+      default: [],
+      uniqueItems: true,
+      items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
+    },
+    drain_timeout: {
+      type: "string",
+      format: "duration",
+      default: "120s",
+      description: "How long requests in flight may finish after a reload or a stop.",
+    },
+    max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    data_directory: {
+      type: "string",
+      minLength: 1,
+      default: "data",
+      description: "Folder for the outbox and the installation's own secrets, relative to the working directory.",
+    },
+  },
+};
+
+/** `server:` after validation. */
+export interface ServerSection {
+  readonly host: string;
+  readonly port: number;
+  readonly admin: { readonly host: string; readonly port: number };
+  readonly auth_headers: readonly string[];
+  readonly drain_timeout: string;
+  readonly max_body: string;
+  readonly data_directory: string;
+}

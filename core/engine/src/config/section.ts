@@ -1,0 +1,91 @@
+/** One checked part of a document: schema, references, secrets and findings together. */
+
+import { Secret, type JsonSchema } from "@sluice/spec";
+
+import { checkValue } from "./checker.ts";
+import type { Path } from "./document.ts";
+import { explainErrors, type Fault } from "./explain.ts";
+import type { Finding } from "./finding.ts";
+import { formatPath, isSamePath, pathOfPointer, setAtPath, valueAtPath } from "./path.ts";
+import type { Reference, ResolvedDocument } from "./references.ts";
+
+/** Places a fault in a document. */
+export function findingOf(resolved: ResolvedDocument, fault: Fault): Finding {
+  const at = fault.on === "key" ? resolved.document.keyAt(fault.path) : resolved.document.valueAt(fault.path);
+  return { at, message: fault.message, fix: fault.fix };
+}
+
+/**
+ * Checks the value at `base` against a schema, in place: defaults are filled in, texts that came from a reference become
+ * numbers and truth values where the schema wants them, marked texts become Secrets.
+ */
+export function checkSection(resolved: ResolvedDocument, base: Path, schema: JsonSchema, value?: unknown): Finding[] {
+  return checkInPlace(resolved, base, schema, value ?? valueAtPath(resolved.value, base));
+}
+
+function checkInPlace(resolved: ResolvedDocument, base: Path, schema: JsonSchema, value: unknown): Finding[] {
+  const referencesAt = (path: Path): Reference[] => resolved.references.filter((reference) => isSamePath(reference.path, path));
+  let checked: ReturnType<typeof checkValue>;
+  try {
+    checked = checkValue(schema, value);
+    if (convertReferences(checked.errors, value, base, referencesAt)) checked = checkValue(schema, value);
+  } catch (error) {
+    const message = `the options' schema of the plugin is at fault: ${error instanceof Error ? error.message : "unknown"}`;
+    return [findingOf(resolved, { path: base, on: "key", message, fix: "report it to the author of the plugin" })];
+  }
+
+  const secrets = checked.secrets.map((path) => [...base, ...path]);
+  const isHidden = (path: Path): boolean => referencesAt(path).length > 0 || secrets.some((secret) => isSamePath(secret, path));
+  const isUnresolved = (path: Path): boolean => referencesAt(path).some((reference) => reference.value === undefined);
+  const faults = explainErrors(checked.errors, { base, value, isHidden }).filter(
+    (fault) => fault.on === "key" || !isUnresolved(fault.path),
+  );
+  for (const path of secrets) {
+    const [reference] = referencesAt(path);
+    if (reference === undefined || !reference.isWhole || reference.hasDefault) {
+      faults.push(literalFault(path, reference));
+    } else if (reference.value !== undefined) {
+      setAtPath(value, path.slice(base.length), new Secret(reference.name, reference.value));
+    }
+  }
+  return faults.map((fault) => findingOf(resolved, fault));
+}
+
+function literalFault(path: Path, reference: Reference | undefined): Fault {
+  const where = `\`${formatPath(path)}\``;
+  if (reference === undefined) {
+    const message = `${where} holds a literal that looks like a credential`;
+    return { path, on: "value", message, fix: "write `${env:NAME}` and put the value in the environment" };
+  }
+  const message = reference.hasDefault
+    ? `${where} has a default, which is a literal credential`
+    : `${where} mixes a credential with other text`;
+  return { path, on: "value", message, fix: `write \`\${${reference.name}}\` alone` };
+}
+
+/** Turns texts from references into what the schema wants. Returns whether it changed anything. */
+function convertReferences(
+  errors: ReturnType<typeof checkValue>["errors"],
+  value: unknown,
+  base: Path,
+  referencesAt: (path: Path) => Reference[],
+): boolean {
+  let hasChanged = false;
+  for (const error of errors) {
+    if (error.keyword !== "type" || typeof error.data !== "string") continue;
+    const path = pathOfPointer(error.instancePath, value);
+    const [reference] = referencesAt([...base, ...path]);
+    if (reference?.value === undefined || !reference.isWhole) continue;
+    const converted = convert(error.data, String(error.params["type"]));
+    if (converted === undefined) continue;
+    setAtPath(value, path, converted);
+    hasChanged = true;
+  }
+  return hasChanged;
+}
+
+function convert(text: string, type: string): number | boolean | undefined {
+  if (type === "boolean") return text === "true" ? true : text === "false" ? false : undefined;
+  const isNumber = type === "integer" ? /^-?\d{1,15}$/.test(text) : type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text);
+  return isNumber ? Number(text) : undefined;
+}

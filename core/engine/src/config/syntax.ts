@@ -1,0 +1,50 @@
+/** YAML's syntax errors in plain words. */
+
+import type { YAMLError } from "yaml";
+
+interface Explanation {
+  readonly message: string;
+  readonly fix: string;
+}
+
+const EXPLANATIONS: Readonly<Partial<Record<YAMLError["code"], Explanation>>> = {
+  BAD_INDENT: {
+    message: "the line is indented in a way that fits nothing above it",
+    fix: "indent it like its neighbours, two spaces a level",
+  },
+  TAB_AS_INDENT: { message: "the line is indented with a tab", fix: "indent with spaces" },
+  MISSING_CHAR: {
+    message: "a closing quote, bracket or brace, or a comma is missing",
+    fix: "close what was opened before this place",
+  },
+  BAD_ALIAS: {
+    message: "the alias (*name) names no anchor (&name) above it",
+    fix: "write the value out; quote a value that begins with *",
+  },
+  BAD_SCALAR_START: { message: "a plain value cannot begin with this character", fix: "put the value in quotes" },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: "a line holds two keys, or a value holds `: `",
+    fix: "put the value in quotes, or begin a new line",
+  },
+  BLOCK_IN_FLOW: { message: "an indented block stands inside brackets or braces", fix: "close the bracket or brace first" },
+  MULTILINE_IMPLICIT_KEY: { message: "a key has no colon", fix: "write `key: value` on one line" },
+  MULTIPLE_DOCS: { message: "the file holds more than one document", fix: "remove the `---` line" },
+  MULTIPLE_TAGS: { message: "a value has more than one tag", fix: "remove the tags (!name)" },
+  NON_STRING_KEY: { message: "a key is not plain text", fix: "write a plain word before the colon" },
+  TAG_RESOLVE_FAILED: { message: "the file uses a tag (!name) that is not known here", fix: "remove the tag" },
+  UNEXPECTED_TOKEN: {
+    message: "something stands here that does not belong",
+    fix: "look for a missing quote, colon or bracket before this place",
+  },
+  RESOURCE_EXHAUSTION: { message: "the file is nested too deeply", fix: "write it flatter" },
+};
+
+/** What is wrong and what to do about a syntax error. `text` is the file's text. */
+export function explainSyntax(error: YAMLError, text: string): Explanation {
+  if (error.code === "DUPLICATE_KEY") {
+    const key = /^(?:"([^"\n]*)"|'([^'\n]*)'|([^:\s]+))/.exec(text.slice(error.pos[0]));
+    const name = key?.[1] ?? key?.[2] ?? key?.[3] ?? "a key";
+    return { message: `\`${name}\` is written twice in one place`, fix: "keep one of the two" };
+  }
+  return EXPLANATIONS[error.code] ?? { message: `the file is not valid YAML: ${error.message}`, fix: "correct the line" };
+}

@@ -1,0 +1,96 @@
+/** Validation: schemas and plugins first, then what one entry says of another. All findings, of every file. */
+
+import type { Path } from "./document.ts";
+import type { Finding } from "./finding.ts";
+import { gatewayFaults } from "./gateway-rules.ts";
+import { formatPath, valueAtPath } from "./path.ts";
+import { pipelineFaults } from "./pipeline-rules.ts";
+import { checkPlugin, type Definitions } from "./plugin-section.ts";
+import { priceFault } from "./prices.ts";
+import type { ResolvedDocument } from "./references.ts";
+import { gatewaySchema } from "./schema/gateway.ts";
+import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";
+import { pricesSchema, type PriceSection } from "./schema/prices.ts";
+import { checkSection, findingOf } from "./section.ts";
+
+/** Checks gateway.yaml, in place. */
+export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
+  const findings = emptyFile(gateway) ?? checkSection(gateway, [], gatewaySchema);
+  const use = (path: Path, kind: "provider" | "store"): void => {
+    const value = valueAtPath(gateway.value, path);
+    const name = valueAtPath(value, ["use"]);
+    if (!isObject(value) || typeof name !== "string" || name === "") return;
+    const skipCheck = gateway.references.some((reference) => reference.value === undefined && isBelow(reference.path, path));
+    findings.push(...checkPlugin(gateway, definitions, { kind, name, namePath: [...path, "use"], base: path, value, skipCheck }));
+  };
+  use(["store"], "store");
+  for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) use(["providers", name], "provider");
+  return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
+}
+
+/** Checks all pipeline files, in place: each one, then what they say of each other. */
+export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions): Finding[] {
+  const findings = pipelines.flatMap((pipeline) => {
+    const own = emptyFile(pipeline) ?? checkSection(pipeline, [], pipelineSchema);
+    const steps = valueAtPath(pipeline.value, ["steps"]);
+    if (Array.isArray(steps)) for (const index of steps.keys()) own.push(...checkStep(pipeline, definitions, index));
+    return own;
+  });
+  return [...findings, ...pipelineFaults(pipelines)];
+}
+
+/** Checks prices.yaml, in place. */
+export function validatePrices(prices: ResolvedDocument): Finding[] {
+  const findings = emptyFile(prices) ?? checkSection(prices, [], pricesSchema);
+  if (findings.length > 0) return findings;
+  const sections = valueAtPath(prices.value, ["prices"]) as Readonly<Record<string, PriceSection>>;
+  for (const [name, section] of Object.entries(sections)) {
+    const path = ["prices", name];
+    const where = `\`${formatPath(path)}\``;
+    if (!/^[a-z0-9-]+\/./.test(name)) {
+      const fix = "write the plugin's name, a slash and the model: `openai/gpt-4o`";
+      findings.push(findingOf(prices, { path, on: "key", message: `${where} names no provider plugin and model`, fix }));
+    }
+    const fault = priceFault(section);
+    if (fault !== undefined)
+      findings.push(findingOf(prices, { path, on: "key", message: `${where} ${fault.message}`, fix: fault.fix }));
+  }
+  return findings;
+}
+
+function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: number): Finding[] {
+  const path = ["steps", index];
+  const step = valueAtPath(pipeline.value, path);
+  if (typeof step === "string" && step !== "") {
+    return checkPlugin(pipeline, definitions, { kind: "step", name: step, namePath: path, base: path, value: {} });
+  }
+  if (!isObject(step)) {
+    if (step === null) return [];
+    const message = `\`${formatPath(path)}\` is neither a step's name nor a section with \`use\``;
+    return [findingOf(pipeline, { path, on: "value", message, fix: "write `- name`, or `- { use: name, with: { … } }`" })];
+  }
+  const findings = checkSection(pipeline, path, stepSchema);
+  const name = valueAtPath(step, ["use"]);
+  const value = valueAtPath(step, ["with"]);
+  if (typeof name !== "string" || name === "" || !isObject(value)) return findings;
+  const use = { kind: "step", name, namePath: [...path, "use"], base: [...path, "with"], value } as const;
+  return [...findings, ...checkPlugin(pipeline, definitions, use)];
+}
+
+/** The finding of a file that holds nothing; without it every section would be reported as missing. */
+function emptyFile(resolved: ResolvedDocument): Finding[] | undefined {
+  if (resolved.value !== null) return undefined;
+  return [findingOf(resolved, { path: [], on: "key", message: "the file is empty", fix: "begin it with `version: 1`" })];
+}
+
+function isBelow(path: Path, base: Path): boolean {
+  return base.every((part, index) => path[index] === part);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function keysOf(value: unknown): readonly string[] {
+  return isObject(value) ? Object.keys(value) : [];
+}
