@@ -33,12 +33,16 @@ function conditions(query: LedgerQuery): { where: string; parameters: SQLInputVa
     terms.push(term);
     parameters.push(...values);
   };
+  // A plus keeps SQLite from choosing an index for the term: a request has few rows, so its id is the best way in, and
+  // behind a cursor the cursor is a closer bound than `toMs` (5 ms against 22, measured with 50,000 newer rows in the range).
+  const column = query.requestId === undefined ? "" : "+";
+  const end = query.before === undefined ? column : "+";
   if (query.requestId !== undefined) add("request_id = ?", query.requestId);
-  if (query.keyId !== undefined) add("key_id = ?", query.keyId);
-  if (query.userId !== undefined) add("user_id = ?", query.userId);
-  if (query.teamId !== undefined) add("team_id = ?", query.teamId);
-  if (query.fromMs !== undefined) add("started_at_ms >= ?", query.fromMs);
-  if (query.toMs !== undefined) add("started_at_ms < ?", query.toMs);
+  if (query.keyId !== undefined) add(`${column}key_id = ?`, query.keyId);
+  if (query.userId !== undefined) add(`${column}user_id = ?`, query.userId);
+  if (query.teamId !== undefined) add(`${column}team_id = ?`, query.teamId);
+  if (query.fromMs !== undefined) add(`${column}started_at_ms >= ?`, query.fromMs);
+  if (query.toMs !== undefined) add(`${end}started_at_ms < ?`, query.toMs);
   if (query.before !== undefined) {
     const last = readCursor(query.before);
     add(

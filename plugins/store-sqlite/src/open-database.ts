@@ -24,7 +24,7 @@ export function openDatabase(path: string, synchronous: "normal" | "full"): Data
   const file = path === ":memory:" ? path : resolve(path);
   let database: DatabaseSync | undefined;
   try {
-    if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
+    if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     database = new DatabaseSync(file, { timeout: STARTING_BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
     database.exec(`
       pragma journal_mode = wal;

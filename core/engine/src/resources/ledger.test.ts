@@ -81,8 +81,8 @@ test("loses nothing and doubles nothing when the store fails five times, and log
   expect(store.calls).toBe(6);
   expect(ledger.health()).toEqual({ pendingBatches: 0, isStoreFailing: false });
   expect(log.lines).toEqual([
-    "warn the store does not take spend rows; they wait in the outbox and are tried again",
-    "info the store takes spend rows again",
+    "warn spend rows do not reach the store; they wait in the outbox and are tried again",
+    "info spend rows reach the store again",
   ]);
 });
 

@@ -123,7 +123,7 @@ export class Mover {
   #fail(error: unknown): number {
     if (this.#failures === 0) {
       this.#failingSinceMs = this.#clock.monotonic();
-      this.#log.warn("the store does not take spend rows; they wait in the outbox and are tried again", {
+      this.#log.warn("spend rows do not reach the store; they wait in the outbox and are tried again", {
         error: error instanceof Error ? error.message : String(error),
         pendingBatches: this.#outbox.pendingBatches,
       });
@@ -137,7 +137,7 @@ export class Mover {
   #recover(): void {
     if (this.#failures === 0) return;
     const outageMs = Math.round(this.#clock.monotonic() - this.#failingSinceMs);
-    this.#log.info("the store takes spend rows again", { failures: this.#failures, outageMs });
+    this.#log.info("spend rows reach the store again", { failures: this.#failures, outageMs });
     this.#failures = 0;
   }
 }

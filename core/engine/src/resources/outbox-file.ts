@@ -36,7 +36,7 @@ export function openOutboxFile(directory: string, maxBytes = DEFAULT_MAX_BYTES):
   const path = join(directory, "outbox.db");
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
     database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS });
     prepareDatabase(database, maxBytes);
     return describeFile(database, path);
