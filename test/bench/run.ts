@@ -1,0 +1,117 @@
+/** `npm run bench`: all targets in one run, in turn, slice by slice. `--help` says which flags there are. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CAN_PIN } from "./cores.ts";
+import { startLoad, type LoadProcess } from "./load-process.ts";
+import { HELP, readOptions, type BenchOptions } from "./options.ts";
+import { topFunctions } from "./profile.ts";
+import { report, summarize, table, type ScenarioResult } from "./report.ts";
+import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
+import { runSlice, warmUp, type Slice } from "./slice.ts";
+import { freePort, startServer, type RunningServer } from "./target.ts";
+import { TARGETS } from "./targets/index.ts";
+
+const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
+const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
+
+const options = readOptions();
+if (options === undefined) console.log(HELP);
+else await bench(options);
+
+async function bench(options: BenchOptions): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-bench-"));
+  const servers = new Map<string, RunningServer>();
+  const replyModel = options.sameModel ? MODEL : SNAPSHOT_MODEL;
+  const upstream = await startUpstream(directory, replyModel);
+  const load = startLoad();
+  const stopAll = async () => {
+    load.stop();
+    await Promise.all([...servers.values(), upstream].map((server) => server.stop()));
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void stopAll().finally(() => process.exit(130)));
+
+  try {
+    const notes = CAN_PIN ? [] : ["processes are not pinned to cores"];
+    notes.push(...(await startTargets(options, directory, `http://127.0.0.1:${upstream.port}`, servers)));
+    const results: ScenarioResult[] = [];
+    for (const scenario of SCENARIOS.filter(({ name }) => options.scenario === undefined || name.includes(options.scenario))) {
+      const result = summarize(scenario.name, await runScenario(options, scenario, servers, load, notes));
+      results.push(result);
+      console.log(`\n${table(result)}`);
+    }
+    const text = report({ command: options.command, rounds: options.rounds, replyModel, notes }, results);
+    if (text.includes("\n## Goals")) console.log(text.slice(text.indexOf("\n## Goals")));
+    for (const note of notes) console.log(`note: ${note}`);
+    if (options.isComplete) writeFileSync(RESULTS, text);
+  } finally {
+    await stopAll();
+    if (options.profile) printProfiles(directory, [...servers.keys()]);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function startUpstream(directory: string, model: string): Promise<RunningServer> {
+  const port = await freePort();
+  const args = [UPSTREAM, "--port", String(port), "--model", model];
+  return startServer({ command: process.execPath, args }, { directory, port }, "load");
+}
+
+/** Starts what can be started. Returns a note for each target that is left out. */
+async function startTargets(
+  options: BenchOptions,
+  directory: string,
+  upstreamUrl: string,
+  servers: Map<string, RunningServer>,
+): Promise<string[]> {
+  const notes: string[] = [];
+  for (const target of TARGETS.filter(({ name }) => options.only === undefined || options.only.includes(name))) {
+    const own = join(directory, target.name);
+    mkdirSync(own);
+    const nodeFlags = options.profile && target.isNode ? ["--cpu-prof", `--cpu-prof-dir=${own}`] : [];
+    const context = { directory: own, upstreamUrl, port: await freePort(), nodeFlags };
+    try {
+      const launch = await target.prepare(context);
+      if ("skip" in launch) notes.push(`${target.name} is left out: ${launch.skip}`);
+      else servers.set(target.name, await startServer(launch, context, "server"));
+    } catch (error) {
+      notes.push(`${target.name} is left out: it did not start. ${String(error)}`);
+    }
+  }
+  return notes;
+}
+
+/** One scenario on every server: warm all of them, then round by round a slice on each, another one first each time. */
+async function runScenario(
+  options: BenchOptions,
+  scenario: Scenario,
+  servers: ReadonlyMap<string, RunningServer>,
+  load: LoadProcess,
+  notes: string[],
+): Promise<{ target: string; slices: Slice[] }[]> {
+  const runs: { target: string; server: RunningServer; count: number; slices: Slice[] }[] = [];
+  for (const [target, server] of servers) {
+    try {
+      runs.push({ target, server, count: await warmUp(load, server, scenario, options), slices: [] });
+    } catch (error) {
+      notes.push(`${target} is left out of ${scenario.name}: ${String(error)}`);
+    }
+  }
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (let turn = 0; turn < runs.length; turn += 1) {
+      const run = runs[(round + turn) % runs.length]!;
+      run.slices.push(await runSlice(load, run.server, scenario, run.count));
+    }
+  }
+  return runs;
+}
+
+function printProfiles(directory: string, names: readonly string[]): void {
+  for (const name of names) {
+    const lines = topFunctions(join(directory, name), 40);
+    if (lines.length > 0) console.log(`\n## Profile of ${name}\n\n${lines.join("\n")}`);
+  }
+}

@@ -1,0 +1,48 @@
+/** What is measured. One row each. */
+
+/** One kind of load. */
+export interface Scenario {
+  readonly name: string;
+  readonly stream: boolean;
+  /** The upstream sends an event every `PACE_MS`, as models do, instead of as fast as it can. */
+  readonly isPaced?: boolean;
+  /** Connections, each with one request in flight. */
+  readonly concurrency: number;
+}
+
+/** Events of a streamed reply, the role, the finish reason and the usage not counted. */
+export const STREAM_EVENTS = 200;
+
+/** Milliseconds between two events of a paced stream. */
+export const PACE_MS = 2;
+
+/** The `user` of a request whose stream the upstream shall pace. */
+export const PACED_USER = "bench-paced";
+
+/** The model that clients ask for, on every target. */
+export const MODEL = "gpt-4o-mini";
+
+/** The model that the upstream says it is: a dated snapshot, as the reference API answers. */
+export const SNAPSHOT_MODEL = "gpt-4o-mini-2024-07-18";
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: "whole c=1", stream: false, concurrency: 1 },
+  { name: "whole c=32", stream: false, concurrency: 32 },
+  { name: "stream c=1", stream: true, concurrency: 1 },
+  { name: "stream c=16", stream: true, concurrency: 16 },
+  { name: "paced stream c=16", stream: true, concurrency: 16, isPaced: true },
+];
+
+/** The body of the request that every target gets. */
+export function requestBody(scenario: Scenario): string {
+  return JSON.stringify({
+    model: MODEL,
+    messages: [
+      { role: "system", content: "You answer in one sentence." },
+      { role: "user", content: "Where does the Rhine end, and how many countries has it touched by then?" },
+    ],
+    temperature: 0.2,
+    user: scenario.isPaced ? PACED_USER : "bench",
+    ...(scenario.stream && { stream: true }),
+  });
+}
