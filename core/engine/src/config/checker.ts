@@ -52,7 +52,10 @@ function createAjv(): Ajv2020 {
   formats.default(created);
   created.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
   created.addFormat("size", (text: string) => parseSize(text) !== undefined);
-  created.addFormat("price", { type: "number", validate: (price: number) => parseDecimal(String(price), 6) !== undefined });
+  created.addFormat("price", {
+    type: "number",
+    validate: (price: number) => parseDecimal(String(Math.abs(price)), 6) !== undefined,
+  });
   created.addVocabulary(["x-unit", "x-example"]);
   created.addKeyword({
     keyword: "x-secret",

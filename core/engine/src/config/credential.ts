@@ -10,3 +10,8 @@ const CREDENTIALS: readonly RegExp[] = [
 export function looksLikeCredential(text: string): boolean {
   return CREDENTIALS.some((pattern) => pattern.test(text));
 }
+
+/** A text with everything in it that looks like a credential left out. */
+export function hideCredentials(text: string): string {
+  return CREDENTIALS.reduce((shown, pattern) => shown.replace(new RegExp(pattern, "g"), "[hidden]"), text);
+}

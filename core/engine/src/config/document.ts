@@ -3,11 +3,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node, type Pair } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from "yaml";
 
 import type { Finding } from "./finding.ts";
 import type { Position } from "./snapshot.ts";
-import { explainSyntax } from "./syntax.ts";
+import { DANGLING_ALIAS, explainSyntax } from "./syntax.ts";
 
 /** The largest file that is read. */
 export const MAX_FILE_BYTES = 5 * 1024 * 1024;
@@ -98,6 +98,8 @@ function parseText(text: string, path: string, file: string, digest: string): Re
   if (errors.length > 0) {
     return { document: undefined, findings: errors.map((error) => ({ at: at(error.pos[0]), ...explainSyntax(error, text) })) };
   }
+  const lost = danglingAliases(yaml);
+  if (lost.length > 0) return { document: undefined, findings: lost.map((offset) => ({ at: at(offset), ...DANGLING_ALIAS })) };
   let value: unknown;
   try {
     value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
@@ -116,6 +118,17 @@ function parseText(text: string, path: string, file: string, digest: string): Re
     keyAt: (path) => locate(path, "key"),
   };
   return { document, findings: [] };
+}
+
+/** Offsets of aliases that name no anchor. */
+function danglingAliases(yaml: Document.Parsed): number[] {
+  const offsets: number[] = [];
+  visit(yaml, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(yaml) === undefined) offsets.push(alias.range?.[0] ?? 0);
+    },
+  });
+  return offsets;
 }
 
 /** The offset of the last part of a path that is there. */

@@ -21,8 +21,8 @@ export interface ExplainOptions {
   readonly base: Path;
   /** The checked value. */
   readonly value: unknown;
-  /** Whether a value must not be shown: it is a secret or came from a reference. */
-  isHidden(path: Path): boolean;
+  /** What is shown in place of a value that is a secret or came from a reference; `undefined`: the value itself. */
+  standIn(path: Path): string | undefined;
 }
 
 /** Explains all errors of one check. Errors that only repeat another are left out. */
@@ -42,7 +42,8 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
   const where = path.length === 0 ? "the file" : `\`${formatPath(path)}\``;
   const parameters = error.params as Readonly<Record<string, unknown>>;
   const schema = (error.parentSchema ?? {}) as SchemaView;
-  const found = options.isHidden(path) ? "what stands there" : show(error.data);
+  const standIn = options.standIn(path);
+  const found = standIn ?? show(error.data);
   const fault = (message: string, fix: string): Fault => ({ path, on: "value", message, fix });
   const limit = String(parameters["limit"]);
 
@@ -65,7 +66,7 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     }
     case "type":
       return fault(
-        `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data)}`,
+        `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data, standIn)}`,
         typeFix(parameters["type"], schema, error.data),
       );
     case "enum":
@@ -101,7 +102,7 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
       return fault(`${where} may have ${limit} characters at most`, "shorten it");
     case "uniqueItems":
       return fault(
-        `${where} lists an entry twice (numbers ${Number(parameters["j"]) + 1} and ${Number(parameters["i"]) + 1})`,
+        `${where} lists an entry twice (numbers ${Number(parameters["i"]) + 1} and ${Number(parameters["j"]) + 1})`,
         "keep one of the two",
       );
     case "format":
@@ -132,10 +133,12 @@ export function unknownKey(path: Path, known: readonly string[]): Fault {
 }
 
 /** The fix for a name that is not there: the nearest one, or all of them. */
-export function nameFix(name: string, known: readonly string[], none: string): string {
+export function nameFix(name: string, known: readonly string[], otherwise?: string): string {
   const meant = nearest(name, known);
   if (meant !== undefined) return `did you mean \`${meant}\`?`;
-  return known.length === 0 ? none : `write one of ${known.join(", ")}`;
+  return [...(known.length === 0 ? [] : [`write ${listOf(known)}`]), ...(otherwise === undefined ? [] : [otherwise])].join(
+    ", or ",
+  );
 }
 
 /** The part of a schema that explanations read. */
@@ -159,7 +162,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 const TYPE_FIXES: Readonly<Record<string, string>> = {
   integer: "write a whole number",
   number: "write a number",
-  boolean: "write true or false, without quotes",
+  boolean: "write true or false without quotes",
   array: "write a list: [one, two], or a line `- one` for each",
   object: "write `key: value` pairs below it",
 };
@@ -173,7 +176,7 @@ const FORMATS: Readonly<Record<string, { readonly name: string; readonly example
 };
 
 function wrongName(path: Path, where: string, found: string, value: unknown, allowed: readonly string[]): Fault {
-  const fix = nameFix(String(value), allowed, "remove it");
+  const fix = nameFix(String(value), allowed);
   return { path, on: "value", message: `${where} is ${found}; it can be ${listOf(allowed)}`, fix };
 }
 
@@ -181,10 +184,11 @@ function typeNames(types: unknown): string {
   return listOf((Array.isArray(types) ? types : [types]).map((type) => TYPE_NAMES[String(type)] ?? String(type)));
 }
 
-function typeOf(value: unknown): string {
+function typeOf(value: unknown, standIn?: string): string {
+  if (standIn !== undefined) return `the text of ${standIn}`;
   if (Array.isArray(value)) return "a list";
   if (value === null) return "nothing";
-  if (typeof value === "number") return Number.isInteger(value) ? "a whole number" : "a number";
+  if (typeof value === "number" || typeof value === "boolean") return `${typeof value === "number" ? "the number " : ""}${value}`;
   return TYPE_NAMES[typeof value] ?? typeof value;
 }
 

@@ -82,7 +82,8 @@ function keyFaults(gateway: unknown): Fault[] {
 function listenerFaults(gateway: unknown): Fault[] {
   const port = valueAtPath(gateway, ["server", "port"]);
   const adminPort = valueAtPath(gateway, ["server", "admin", "port"]);
-  if (typeof port !== "number" || port === 0 || port !== adminPort) return [];
+  const isSameHost = valueAtPath(gateway, ["server", "host"]) === valueAtPath(gateway, ["server", "admin", "host"]);
+  if (typeof port !== "number" || port === 0 || port !== adminPort || !isSameHost) return [];
   const path = ["server", "admin", "port"];
   return [
     {

@@ -1,6 +1,7 @@
 /** Loading in two phases: files first, then, once the plugins they name are known, the snapshot. */
 
 import { buildSnapshot } from "./build.ts";
+import { hideCredentials } from "./credential.ts";
 import type { Finding } from "./finding.ts";
 import type { OpenedConfig } from "./open.ts";
 import type { Definitions } from "./plugin-section.ts";
@@ -33,7 +34,8 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
     ...validatePipelines(pipelines, definitions),
     ...(prices === undefined ? [] : validatePrices(prices)),
   ];
-  if (findings.length > 0 || gateway === undefined) return { snapshot: undefined, findings: inOrder(findings) };
+  if (findings.length > 0 || gateway === undefined)
+    return { snapshot: undefined, findings: inOrder(findings).map((finding) => redact(finding, opened)) };
   return { snapshot: buildSnapshot({ opened, gateway, pipelines, prices, overrides }), findings: [] };
 }
 
@@ -41,6 +43,19 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
 function copyOf(resolved: ResolvedDocument): ResolvedDocument {
   return { ...resolved, value: structuredClone(resolved.value) };
 }
+
+/** The last fence: whatever a finding quotes, it quotes no credential and no value of a reference. */
+function redact(finding: Finding, { gateway, pipelines, prices }: OpenedConfig): Finding {
+  const documents = [gateway, ...pipelines, prices].filter((document) => document !== undefined);
+  let message = finding.message;
+  for (const { value, written } of documents.flatMap(({ references }) => references)) {
+    if (value !== undefined && value.length >= SHORTEST_REDACTED) message = message.replaceAll(value, () => written);
+  }
+  return { ...finding, message: hideCredentials(message) };
+}
+
+/** Shorter values are words like `sqlite` and `4000`; replacing them would garble the message. */
+const SHORTEST_REDACTED = 8;
 
 function inOrder(findings: readonly Finding[]): Finding[] {
   const files = [...new Set(findings.map(({ at }) => at.file))];

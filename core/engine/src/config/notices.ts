@@ -8,10 +8,7 @@ export function noticesOf(providers: readonly ProviderSettings[], models: readon
   return [
     ...providers
       .filter(({ name }) => unavailable.has(name))
-      .map(
-        ({ name, missing }) =>
-          `provider ${name} is unavailable: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not set`,
-      ),
+      .map(({ name, missing }) => `provider ${name} is unavailable: ${missing.map(describe).join(", ")}`),
     ...models
       .filter(({ targets }) => targets.every(({ provider }) => unavailable.has(provider)))
       .map(({ id, targets }) => {
@@ -19,4 +16,8 @@ export function noticesOf(providers: readonly ProviderSettings[], models: readon
         return `model ${id} is not listed: ${names.length === 1 ? "provider" : "providers"} ${names.join(", ")} ${names.length === 1 ? "is" : "are"} unavailable`;
       }),
   ];
+}
+
+function describe(written: string): string {
+  return `${written} ${written.startsWith("${file:") ? "cannot be read" : "is not set"}`;
 }

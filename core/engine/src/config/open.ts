@@ -79,7 +79,7 @@ export function openConfig(options: OpenOptions): OpenedConfig {
   const listed = listPipelines(folder);
   for (const file of listed.files) watched.add(file);
   if (listed.fault !== undefined && gateway !== undefined) {
-    const message = `the folder of pipelines ${nameOf(folder, cwd)} ${listed.fault}`;
+    const message = `the pipelines folder \`${nameOf(folder, cwd)}\` ${listed.fault}`;
     findings.push({
       at: gateway.document.valueAt(["pipelines"]),
       message,

@@ -35,9 +35,10 @@ function checkInPlace(resolved: ResolvedDocument, base: Path, schema: JsonSchema
   }
 
   const secrets = checked.secrets.map((path) => [...base, ...path]);
-  const isHidden = (path: Path): boolean => referencesAt(path).length > 0 || secrets.some((secret) => isSamePath(secret, path));
+  const standIn = (path: Path): string | undefined =>
+    referencesAt(path)[0]?.written ?? (secrets.some((secret) => isSamePath(secret, path)) ? "what stands there" : undefined);
   const isUnresolved = (path: Path): boolean => referencesAt(path).some((reference) => reference.value === undefined);
-  const faults = explainErrors(checked.errors, { base, value, isHidden }).filter(
+  const faults = explainErrors(checked.errors, { base, value, standIn }).filter(
     (fault) => fault.on === "key" || !isUnresolved(fault.path),
   );
   for (const path of secrets) {

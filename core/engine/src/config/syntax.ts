@@ -7,6 +7,12 @@ interface Explanation {
   readonly fix: string;
 }
 
+/** An alias without an anchor. The parser leaves most of them to whoever reads the values. */
+export const DANGLING_ALIAS: Explanation = {
+  message: "the alias (*name) names no anchor (&name) above it",
+  fix: "write the value out; quote a value that begins with *",
+};
+
 const EXPLANATIONS: Readonly<Partial<Record<YAMLError["code"], Explanation>>> = {
   BAD_INDENT: {
     message: "the line is indented in a way that fits nothing above it",
@@ -17,10 +23,7 @@ const EXPLANATIONS: Readonly<Partial<Record<YAMLError["code"], Explanation>>> = 
     message: "a closing quote, bracket or brace, or a comma is missing",
     fix: "close what was opened before this place",
   },
-  BAD_ALIAS: {
-    message: "the alias (*name) names no anchor (&name) above it",
-    fix: "write the value out; quote a value that begins with *",
-  },
+  BAD_ALIAS: DANGLING_ALIAS,
   BAD_SCALAR_START: { message: "a plain value cannot begin with this character", fix: "put the value in quotes" },
   BLOCK_AS_IMPLICIT_KEY: {
     message: "a line holds two keys, or a value holds `: `",
@@ -46,5 +49,7 @@ export function explainSyntax(error: YAMLError, text: string): Explanation {
     const name = key?.[1] ?? key?.[2] ?? key?.[3] ?? "a key";
     return { message: `\`${name}\` is written twice in one place`, fix: "keep one of the two" };
   }
-  return EXPLANATIONS[error.code] ?? { message: `the file is not valid YAML: ${error.message}`, fix: "correct the line" };
+  // The parser calls a bracket that is still open at the next key a fault of indentation.
+  const code = error.code === "BAD_INDENT" && error.message.startsWith("Flow ") ? "MISSING_CHAR" : error.code;
+  return EXPLANATIONS[code] ?? { message: `the file is not valid YAML: ${error.message}`, fix: "correct the line" };
 }

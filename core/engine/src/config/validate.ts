@@ -72,6 +72,8 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
   const findings = checkSection(pipeline, path, stepSchema);
   const name = valueAtPath(step, ["use"]);
   const value = valueAtPath(step, ["with"]);
+  // Options beside `with` are one slip; that `with` lacks them would be a second finding for it.
+  if (findings.length > 0 && valueAtPath(pipeline.document.value, [...path, "with"]) === undefined) return findings;
   if (typeof name !== "string" || name === "" || !isObject(value)) return findings;
   const use = { kind: "step", name, namePath: [...path, "use"], base: [...path, "with"], value } as const;
   return [...findings, ...checkPlugin(pipeline, definitions, use)];
