@@ -94,6 +94,7 @@ export const ERROR_CODES = {
     "The model does not exist, or the key may not use it.",
     "Call `GET /v1/models` for the models of this key.",
   ),
+  not_found: row(404, "not_found_error", false, "The thing that the request names does not exist.", "Check the id."),
   method_not_allowed: row(
     405,
     "invalid_request_error",

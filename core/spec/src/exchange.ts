@@ -53,6 +53,8 @@ export interface Attempt {
   readonly startedAtMs: number;
   firstContentAtMs: number | undefined;
   endedAtMs: number | undefined;
+  /** Milliseconds spent waiting for the upstream, to its first content on a stream. */
+  upstreamMs: number | undefined;
   /** `undefined` while it runs. */
   outcome: "success" | "failure" | "partial" | undefined;
   error: GatewayError | undefined;

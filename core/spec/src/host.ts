@@ -57,3 +57,6 @@ export interface Lifecycle {
   start?(signal: AbortSignal): Promise<void>;
   stop?(): Promise<void>;
 }
+
+/** All that a store may touch: it belongs to the process, not to a generation. */
+export type StoreHost = Pick<Host, "log" | "clock">;

@@ -1,7 +1,7 @@
 /** What every plugin is: a frozen definition, data first, with one function that makes the living thing. */
 
 import type { Guardrail } from "./guardrail.ts";
-import type { Host } from "./host.ts";
+import type { Host, StoreHost } from "./host.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Operation } from "./operation.ts";
 import type { Provider } from "./provider.ts";
@@ -20,7 +20,7 @@ export type Stability = "experimental" | "beta" | "stable";
  * The common part of every definition. `create` is cheap and does no I/O; an instance may have `start`, which may do
  * I/O, and `stop`, which is safe on an instance that never started, and safe twice.
  */
-export interface Definition<Kind extends PluginKind, Config, Instance> {
+export interface Definition<Kind extends PluginKind, Config, Instance, H = Host> {
   readonly kind: Kind;
   /** The name in YAML: lower case, hyphens. */
   readonly name: string;
@@ -32,7 +32,7 @@ export interface Definition<Kind extends PluginKind, Config, Instance> {
   readonly config: JsonSchema;
   /** Faults of the options that a schema cannot express. Pure. */
   check?(config: Config): readonly ConfigFault[];
-  create(config: Config, host: Host): Instance;
+  create(config: Config, host: H): Instance;
 }
 
 /** What `check` of a definition reports. */
@@ -81,7 +81,7 @@ export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail"
 }
 
 /** What a store package exports. */
-export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store> {}
+export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store, StoreHost> {}
 
 /** A package's default export: one definition or a bundle of them. */
 export type AnyDefinition =

@@ -1,1 +1,9 @@
-export {};
+/** @sluice/standard: the steps of every shipped pipeline. */
+
+import { auth } from "./auth.ts";
+import { cost } from "./cost.ts";
+import { models } from "./models.ts";
+import { provider } from "./provider.ts";
+import { spend } from "./spend.ts";
+
+export default [auth, cost, provider, models, spend];

@@ -107,7 +107,10 @@ export class Generation {
   }
 
   #cut(): void {
-    const reason = new GatewayError("overloaded", "The gateway is replacing its configuration, and this request outlived the old one.");
+    const reason = new GatewayError(
+      "overloaded",
+      "The gateway is replacing its configuration, and this request outlived the old one.",
+    );
     for (const holder of this.#leases) holder.abort(reason);
   }
 }

@@ -145,5 +145,9 @@ export class GenerationManager {
 function buildFinding(snapshot: Snapshot, error: unknown): Finding {
   const file = snapshot.files[0]?.path ?? "";
   const said = error instanceof Error ? error.message : String(error);
-  return { at: { file, line: 1, column: 1 }, message: `A plugin could not be made: ${said}`, fix: "Correct the plugin or its options." };
+  return {
+    at: { file, line: 1, column: 1 },
+    message: `A plugin could not be made: ${said}`,
+    fix: "Correct the plugin or its options.",
+  };
 }

@@ -39,7 +39,11 @@ export function checkPipelines(pipelines: readonly PipelineSettings[], definitio
 }
 
 /** Creates every step and folds each pipeline into one function. */
-export function compilePipelines(snapshot: Snapshot, definitions: StepDefinitions, hostFor: (settings: StepSettings) => Host): CompiledPipelines {
+export function compilePipelines(
+  snapshot: Snapshot,
+  definitions: StepDefinitions,
+  hostFor: (settings: StepSettings) => Host,
+): CompiledPipelines {
   const routes = new RouteTable<CompiledRoute>();
   const instances: StepInstance[] = [];
   for (const pipeline of snapshot.pipelines) {

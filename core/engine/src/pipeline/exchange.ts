@@ -35,6 +35,8 @@ export class LiveExchange implements Exchange {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly startedAtMs: number;
+  /** The start on the monotonic clock. */
+  readonly startedMs: number;
   readonly headers = new Map<string, string>();
   readonly state = new Map<symbol, unknown>();
   readonly attempts: Attempt[] = [];
@@ -61,9 +63,12 @@ export class LiveExchange implements Exchange {
     this.#clock = options.clock;
     this.#read = options.read;
     this.startedAtMs = options.clock.now();
-    this.deadlineMs = options.clock.monotonic() + options.deadlineMs;
+    this.startedMs = options.clock.monotonic();
+    this.deadlineMs = this.startedMs + options.deadlineMs;
     this.#timer = setTimeout(() => {
-      this.abort(new GatewayError("deadline_exceeded", `The request took longer than the route's deadline of ${options.deadlineMs} ms.`));
+      this.abort(
+        new GatewayError("deadline_exceeded", `The request took longer than the route's deadline of ${options.deadlineMs} ms.`),
+      );
     }, options.deadlineMs);
   }
 
@@ -86,6 +91,7 @@ export class LiveExchange implements Exchange {
       startedAtMs: this.#clock.now(),
       firstContentAtMs: undefined,
       endedAtMs: undefined,
+      upstreamMs: undefined,
       outcome: undefined,
       error: undefined,
       usage: undefined,

@@ -65,7 +65,12 @@ function repeatFault(outer: readonly StepSettings[], step: StepSettings): Findin
   return [{ at: step.at, message: `Step ${step.use} stands twice, with the same options.`, fix: "Remove one of them." }];
 }
 
-function requireFaults(outer: readonly StepSettings[], step: StepSettings, definition: StepDefinition<never>, all: Steps): Finding[] {
+function requireFaults(
+  outer: readonly StepSettings[],
+  step: StepSettings,
+  definition: StepDefinition<never>,
+  all: Steps,
+): Finding[] {
   return (definition.requires ?? [])
     .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability)))
     .map((rule) => {
@@ -78,7 +83,12 @@ function requireFaults(outer: readonly StepSettings[], step: StepSettings, defin
     });
 }
 
-function beforeFaults(outer: readonly StepSettings[], step: StepSettings, definition: StepDefinition<never>, all: Steps): Finding[] {
+function beforeFaults(
+  outer: readonly StepSettings[],
+  step: StepSettings,
+  definition: StepDefinition<never>,
+  all: Steps,
+): Finding[] {
   return (definition.before ?? []).flatMap((rule) =>
     outer
       .filter((other) => all.get(other.use)?.provides?.includes(rule.capability))

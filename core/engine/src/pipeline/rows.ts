@@ -94,6 +94,7 @@ function joinTags(first: readonly string[], second: readonly string[]): readonly
 function close(exchange: LiveExchange, attempt: Attempt, clock: Clock): void {
   const reason: unknown = exchange.signal.reason;
   attempt.outcome = attempt.firstContentAtMs === undefined ? "failure" : "partial";
-  attempt.error ??= reason instanceof GatewayError ? reason : new GatewayError("client_closed", "The client closed the connection.");
+  attempt.error ??=
+    reason instanceof GatewayError ? reason : new GatewayError("client_closed", "The client closed the connection.");
   attempt.endedAtMs = clock.now();
 }

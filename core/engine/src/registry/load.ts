@@ -77,7 +77,10 @@ function isFile(specifier: string): boolean {
 function locateFile(specifier: string, from: string): Located | Fault {
   const path = resolve(dirname(resolve(from)), specifier);
   if (existsSync(path)) return { path, version: undefined };
-  return { message: `Plugin file ${specifier} does not exist.`, fix: `Create ${path}, or correct the path: it is relative to this file.` };
+  return {
+    message: `Plugin file ${specifier} does not exist.`,
+    fix: `Create ${path}, or correct the path: it is relative to this file.`,
+  };
 }
 
 function locatePackage(specifier: string, from: string): Located | Fault {
@@ -85,10 +88,14 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   const name = at < 0 ? specifier : specifier.slice(0, at);
   const range = at < 0 ? "*" : specifier.slice(at + 1);
   if (validRange(range) === null) {
-    return { message: `${JSON.stringify(range)} of plugin ${specifier} is no version range.`, fix: `Write ${name}@^1.0.0, for example.` };
+    return {
+      message: `${JSON.stringify(range)} of plugin ${specifier} is no version range.`,
+      fix: `Write ${name}@^1.0.0, for example.`,
+    };
   }
   const path = resolvePackage(name, from);
-  if (path === undefined) return { message: `Plugin ${name} is not installed.`, fix: `Run npm install ${name}, or correct the name.` };
+  if (path === undefined)
+    return { message: `Plugin ${name} is not installed.`, fix: `Run npm install ${name}, or correct the name.` };
   const version = versionOf(path);
   if (version === undefined || !satisfies(version, range)) {
     return {
@@ -124,8 +131,16 @@ function versionOf(path: string): string | undefined {
 
 function definitionFault(specifier: string, value: unknown): Fault | undefined {
   const definition = value as Partial<AnyDefinition> | null | undefined;
-  if (typeof definition !== "object" || definition === null || typeof definition.kind !== "string" || !KINDS.has(definition.kind)) {
-    return { message: `The default export of plugin ${specifier} is no definition.`, fix: "Export the result of defineStep, defineProvider, defineGuardrail or defineStore." };
+  if (
+    typeof definition !== "object" ||
+    definition === null ||
+    typeof definition.kind !== "string" ||
+    !KINDS.has(definition.kind)
+  ) {
+    return {
+      message: `The default export of plugin ${specifier} is no definition.`,
+      fix: "Export the result of defineStep, defineProvider, defineGuardrail or defineStore.",
+    };
   }
   if (definition.apiVersion !== API_VERSION) {
     return {
@@ -134,7 +149,10 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
     };
   }
   if (typeof definition.name !== "string" || typeof definition.create !== "function" || typeof definition.config !== "object") {
-    return { message: `The definition in plugin ${specifier} has no name, config or create.`, fix: "Use the define functions of @sluice/kit." };
+    return {
+      message: `The definition in plugin ${specifier} has no name, config or create.`,
+      fix: "Use the define functions of @sluice/kit.",
+    };
   }
   return undefined;
 }

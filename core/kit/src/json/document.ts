@@ -1,6 +1,6 @@
 /** JSON documents that remember their text: the parsed object for reading, the original bytes for forwarding. */
 
-import type { JsonDocument, JsonObject } from "@sluice/spec";
+import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/spec";
 import { findMember, readMembers } from "./members.ts";
 
 /** A document read from text. Returns it without looking into the text; `value` parses on first use. */
@@ -16,6 +16,12 @@ export function parsedDocument(text: string, value: JsonObject, bytes?: Uint8Arr
 /** A document made from an object; its text is written on first use. */
 export function writtenDocument(value: JsonObject): JsonDocument {
   return new TextDocument(undefined, undefined, value);
+}
+
+/** A whole reply with status 200 made from a JSON value, for steps that answer by themselves. */
+export function jsonReply(value: JsonValue): WholeReply {
+  // An array has no members to change; nobody asks a reply of this kind for them.
+  return { kind: "whole", status: 200, document: writtenDocument(value as JsonObject) };
 }
 
 class TextDocument implements JsonDocument {

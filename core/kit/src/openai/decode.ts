@@ -25,7 +25,9 @@ export function decodeChat(body: Uint8Array, replyModel: string): DecodedReply {
 }
 
 function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8").replace(/^\uFEFF/, "");
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+    .toString("utf8")
+    .replace(/^\uFEFF/, "");
   let value: unknown;
   try {
     value = JSON.parse(text);

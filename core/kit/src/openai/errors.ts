@@ -15,11 +15,17 @@ export function readErrorReply(reply: ErrorReply): GatewayError {
     return new GatewayError("upstream_auth_failed", `The upstream refused the gateway's credential with status ${status}.`);
   }
   if (status === 400 || status === 404 || status === 413 || status === 422) return rejected(status, detail, message);
-  if (status === 408 || status === 504) return new GatewayError("upstream_timeout", `The upstream gave up with status ${status}.`);
+  if (status === 408 || status === 504)
+    return new GatewayError("upstream_timeout", `The upstream gave up with status ${status}.`);
   if (status === 503 || status === 529) {
-    return new GatewayError("upstream_overloaded", message ?? "The upstream is overloaded.", retryAfter(readRetryAfterMs(reply.headers)));
+    return new GatewayError(
+      "upstream_overloaded",
+      message ?? "The upstream is overloaded.",
+      retryAfter(readRetryAfterMs(reply.headers)),
+    );
   }
-  if (status >= 500 || status === 409) return new GatewayError("upstream_failed", message ?? `The upstream failed with status ${status}.`);
+  if (status >= 500 || status === 409)
+    return new GatewayError("upstream_failed", message ?? `The upstream failed with status ${status}.`);
   return new GatewayError("upstream_failed", `The upstream answered with status ${status}, which the gateway does not accept.`, {
     retryable: false,
   });
@@ -30,7 +36,8 @@ export function readEmbeddedError(error: JsonObject): GatewayError {
   const message = typeof error.message === "string" ? scrub(error.message) : undefined;
   const kind = `${String(error.type ?? "")} ${String(error.code ?? "")}`;
   if (/rate_limit|\b429\b/.test(kind)) return rateLimited(error, message, undefined);
-  if (/overloaded|\b503\b|\b529\b/.test(kind)) return new GatewayError("upstream_overloaded", message ?? "The upstream is overloaded.");
+  if (/overloaded|\b503\b|\b529\b/.test(kind))
+    return new GatewayError("upstream_overloaded", message ?? "The upstream is overloaded.");
   if (/context_length|content_policy|content_filter|invalid_request/.test(kind)) return rejected(400, error, message);
   return new GatewayError("upstream_failed", message ?? "The upstream reported an error inside its reply.");
 }
@@ -48,7 +55,11 @@ function rejected(status: number, detail: JsonObject | undefined, message: strin
   return new GatewayError(name, said, name === "upstream_rejected" ? { ...options, status } : options);
 }
 
-function rateLimited(detail: JsonObject | undefined, message: string | undefined, retryAfterMs: number | undefined): GatewayError {
+function rateLimited(
+  detail: JsonObject | undefined,
+  message: string | undefined,
+  retryAfterMs: number | undefined,
+): GatewayError {
   // A spent quota answers 429 as well; asking again does not help.
   const isSpent = detail?.code === "insufficient_quota" || detail?.type === "insufficient_quota";
   return new GatewayError("upstream_rate_limited", message ?? "The upstream's rate limit is reached.", {

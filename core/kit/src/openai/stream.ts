@@ -1,6 +1,13 @@
 /** Translates streams of the reference dialect: hardly at all. */
 
-import { type Frame, GatewayError, type JsonObject, type StreamSink, type StreamTranslator, type UpstreamEvent } from "@sluice/spec";
+import {
+  type Frame,
+  GatewayError,
+  type JsonObject,
+  type StreamSink,
+  type StreamTranslator,
+  type UpstreamEvent,
+} from "@sluice/spec";
 import { replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { readEmbeddedError } from "./errors.ts";
@@ -82,6 +89,7 @@ function parse(frame: Frame): JsonObject {
   } catch (cause) {
     throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
   }
-  if (!isObject(chunk)) throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
+  if (!isObject(chunk))
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
   return chunk;
 }

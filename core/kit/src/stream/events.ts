@@ -30,9 +30,13 @@ export function createEventReader(onEvent: (event: UpstreamEvent) => void): Even
   const pushText = (text: string): void => {
     parser.feed(text);
     if (fault !== undefined) {
-      throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is larger than the gateway accepts.", {
-        cause: fault,
-      });
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "An event of the upstream's stream is larger than the gateway accepts.",
+        {
+          cause: fault,
+        },
+      );
     }
   };
   return { push: (chunk) => pushText(decoder.decode(chunk, { stream: true })), pushText };

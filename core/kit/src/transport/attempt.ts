@@ -37,8 +37,11 @@ const MAX_ERROR_BYTES = 64 * 1024;
  */
 export async function runAttempt(options: AttemptOptions): Promise<Reply> {
   const { attempt, clock } = options;
+  const startedMs = clock.monotonic();
   try {
-    return await run(options);
+    const reply = await run(options);
+    attempt.upstreamMs = clock.monotonic() - startedMs;
+    return reply;
   } catch (error) {
     const failure = asGatewayError(error);
     attempt.outcome = "failure";

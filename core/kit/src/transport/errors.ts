@@ -18,7 +18,10 @@ export function transportError(error: Error & { code?: string }): GatewayError {
     return new GatewayError("upstream_invalid_response", "The upstream's response is not valid HTTP.", { cause: error });
   }
   if (code.startsWith("CERT_") || code.startsWith("ERR_TLS_") || code.includes("CERT")) {
-    return new GatewayError("upstream_unreachable", "The upstream's TLS certificate was not accepted.", { cause: error, retryable: false });
+    return new GatewayError("upstream_unreachable", "The upstream's TLS certificate was not accepted.", {
+      cause: error,
+      retryable: false,
+    });
   }
   return new GatewayError("upstream_unreachable", "The connection to the upstream failed.", { cause: error });
 }

@@ -36,7 +36,10 @@ export async function openStream(options: StreamOptions): Promise<StreamReply> {
   const type = options.response.headers["content-type"];
   if (typeof type !== "string" || !type.startsWith("text/event-stream")) {
     options.response.body.cancel();
-    throw new GatewayError("upstream_invalid_response", "The upstream answered a streaming request with something that is no stream.");
+    throw new GatewayError(
+      "upstream_invalid_response",
+      "The upstream answered a streaming request with something that is no stream.",
+    );
   }
   const reader = new StreamReader(options);
   await reader.prime();

@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// The command. Sources are TypeScript that Node 22.19 or newer runs directly; on an older one the packaged Node takes over.
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
+if (major > 22 || (major === 22 && minor >= 19)) {
+  const { default: module } = await import("node:module");
+  module.enableCompileCache?.();
+  await import(new URL("../src/cli/main.ts", import.meta.url).href);
+} else {
+  const node = packagedNode();
+  if (node === undefined) {
+    console.error(`sluice needs Node 22.19 or newer; this is ${process.versions.node}, and no packaged Node is installed. Run npm ci.`);
+    process.exit(3);
+  }
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => (signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal)));
+}
+
+function packagedNode() {
+  try {
+    return createRequire(import.meta.url).resolve(`node-linux-${process.arch}/bin/node`);
+  } catch {
+    return undefined;
+  }
+}

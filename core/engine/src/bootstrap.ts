@@ -1,0 +1,211 @@
+/** The composition root: the only file that knows everything. */
+
+import { relative } from "node:path";
+import { type Clock, type Log, type Store } from "@sluice/spec";
+import type { Finding } from "./config/finding.ts";
+import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts";
+import type { Snapshot } from "./config/snapshot.ts";
+import { watchConfig } from "./config/watch.ts";
+import { createProcessContainer } from "./generation/container.ts";
+import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
+import { createAdminApp } from "./http/admin/app.ts";
+import { configRoutes } from "./http/admin/config.ts";
+import { keyRoutes } from "./http/admin/keys.ts";
+import { listen } from "./http/listen.ts";
+import { createPublicApp } from "./http/public.ts";
+import { checkPipelines } from "./pipeline/compile.ts";
+import type { Definitions } from "./registry/definitions.ts";
+import { loadPlugins } from "./registry/load.ts";
+import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
+import { KeyRing } from "./resources/key-ring.ts";
+import { createLedger, type Ledger } from "./resources/ledger.ts";
+import { openOutbox } from "./resources/outbox.ts";
+import { SharedPool } from "./resources/shared-pool.ts";
+import { systemClock } from "./telemetry/clock.ts";
+import { withFields } from "./telemetry/log.ts";
+
+/** Where the configuration is and what surrounds it. */
+export interface ConfigPlace {
+  readonly path: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** A configuration that was read and checked whole. */
+export interface CheckedConfig {
+  readonly opened: OpenedConfig;
+  readonly definitions: Definitions;
+  readonly snapshot: Snapshot | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads and checks a configuration: files, plugins, schemas, order of the steps. Makes nothing. */
+export async function checkConfig(place: ConfigPlace): Promise<CheckedConfig> {
+  const opened = openConfig(place);
+  const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
+  const { snapshot, findings } = resolveSnapshot(opened, definitions.all);
+  const orderFindings = snapshot === undefined ? [] : checkPipelines(snapshot.pipelines, definitions.steps);
+  const all = [...pluginFindings, ...findings, ...orderFindings];
+  return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
+}
+
+/** A start that failed because of the configuration. */
+export class ConfigError extends Error {
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly Finding[]) {
+    super(`The configuration has ${findings.length} finding${findings.length === 1 ? "" : "s"}.`);
+    this.findings = findings;
+  }
+}
+
+/** A gateway that serves. */
+export interface RunningGateway {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly installation: Installation;
+  readonly snapshot: Snapshot;
+  /** Reads the configuration again and applies it. */
+  reload(): Promise<ApplyResult>;
+  /** Stops admitting, waits for what is under way up to the drain timeout, flushes the rows and closes everything. */
+  stop(drainTimeoutMs?: number): Promise<void>;
+}
+
+/** What starting needs beside the configuration. */
+export interface StartOptions extends ConfigPlace {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/** Time for the last rows to reach the store; what does not is moved by the next start. */
+const FLUSH_TIMEOUT_MS = 5_000;
+
+/** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
+export async function startGateway(options: StartOptions): Promise<RunningGateway> {
+  const { log, clock = systemClock } = options;
+  const { opened, definitions, snapshot, findings } = await checkConfig(options);
+  if (snapshot === undefined) throw new ConfigError(findings);
+  const { server } = snapshot;
+  const installation = openInstallation({
+    dataDirectory: server.dataDirectory,
+    masterKey: options.environment.SLUICE_MASTER_KEY,
+    mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
+  });
+  const store = await openStore(snapshot, definitions, log);
+  const ledger = openLedger(server.dataDirectory, store, log, clock);
+  const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys: store.keys, clock });
+  const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger });
+  const manager = new GenerationManager(container);
+  const first = await manager.apply(snapshot);
+  if (first.outcome !== "applied") throw new ConfigError(first.findings);
+
+  let isDraining = false;
+  const publicApp = createPublicApp({
+    log,
+    clock,
+    record: (rows) => ledger.record(rows),
+    live: () => (isDraining ? undefined : manager.live),
+    isReady: () => !isDraining && manager.live !== undefined,
+  });
+  const adminApp = createAdminApp(
+    { keyRing, clock, log },
+    { ...keyRoutes({ keys: store.keys, keyRing, clock }), ...configRoutes(manager) },
+  );
+  const publicListener = await listenOrExplain(
+    () => listen(publicApp.callback(), server.host, server.port),
+    `${server.host}:${server.port}`,
+  );
+  const adminListener = await listenOrExplain(
+    () => listen(adminApp.callback(), server.admin.host, server.admin.port),
+    `${server.admin.host}:${server.admin.port}`,
+  );
+
+  const reload = async (): Promise<ApplyResult> => {
+    const candidate = openConfig(options);
+    watch.update(candidate.watched);
+    const resolved = resolveSnapshot(candidate, definitions.all);
+    return resolved.snapshot === undefined ? manager.refuse(resolved.findings) : manager.apply(resolved.snapshot);
+  };
+  const watch = watchConfig({
+    paths: opened.watched,
+    onChange: () => void reload(),
+    onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
+  });
+
+  return {
+    publicUrl: publicListener.url,
+    adminUrl: adminListener.url,
+    installation,
+    snapshot,
+    reload,
+    async stop(drainTimeoutMs = server.drainTimeoutMs) {
+      isDraining = true;
+      await watch.close();
+      const closed = [publicListener.close(), adminListener.close()];
+      await manager.close(drainTimeoutMs);
+      publicListener.server.closeAllConnections();
+      adminListener.server.closeAllConnections();
+      await Promise.all(closed);
+      await ledger.close();
+      await store.stop();
+    },
+  };
+}
+
+async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
+  const { use, options } = snapshot.store;
+  const definition = definitions.stores.get(use);
+  if (definition === undefined) throw new StartError(`No plugin provides the store ${use}.`);
+  const store = definition.create(options as never, { log: withFields(log, { plugin: use }), clock: systemClock });
+  try {
+    await store.start(AbortSignal.timeout(60_000));
+  } catch (error) {
+    throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
+  }
+  return store;
+}
+
+function openLedger(directory: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {
+  let outbox;
+  try {
+    outbox = openOutbox({ directory });
+  } catch (error) {
+    throw new StartError(messageOf(error), { cause: error });
+  }
+  const ledger = createLedger({ outbox, store: store.ledger, log, clock });
+  return {
+    ...ledger,
+    async close() {
+      await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
+        log.warn("rows stay in the outbox and are moved by the next start", { error });
+      });
+      await ledger.stop();
+      outbox.close();
+    },
+  };
+}
+
+async function listenOrExplain<T>(open: () => Promise<T>, address: string): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === "EADDRINUSE" ? "the port is in use" : code === "EACCES" ? "this user may not use the port" : messageOf(error);
+    throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A path as a person in `cwd` would write it. */
+export function shownPath(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return short === "" || short.startsWith("..") ? path : short;
+}

@@ -1,0 +1,44 @@
+/** The command line: `sluice <command>`. Exit codes: 0 done, 1 findings, 2 usage, 3 could not start. */
+
+import { Command, CommanderError } from "commander";
+import { check } from "./check.ts";
+import { EXIT } from "./exit.ts";
+import { schema } from "./schema.ts";
+import { serve } from "./serve.ts";
+
+const program = new Command("sluice")
+  .description("A configuration-driven plugin-pipeline gateway for model traffic.")
+  .exitOverride()
+  .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+
+const configOption = ["--config <file>", "the gateway file", process.env.SLUICE_CONFIG ?? "config/gateway.yaml"] as const;
+
+program
+  .command("serve")
+  .description("start the gateway")
+  .option(...configOption)
+  .option("--log-level <level>", "debug, info, warn, error or silent", process.env.SLUICE_LOG_LEVEL ?? "info")
+  .action(serve);
+
+program
+  .command("check")
+  .description("read the configuration and report every finding; changes nothing")
+  .option(...configOption)
+  .option("--json", "print findings as a JSON array")
+  .option("--print", "print the effective configuration, secrets hidden")
+  .action(check);
+
+program
+  .command("schema")
+  .description("write the JSON Schemas for editors")
+  .option(...configOption)
+  .option("--out <folder>", "where to write them", "config/schema")
+  .option("--check", "write nothing; report files that are not up to date")
+  .action(schema);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+}

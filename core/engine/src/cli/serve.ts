@@ -1,0 +1,65 @@
+/** `sluice serve`: the gateway as a process, with its signals. */
+
+import { ConfigError, type RunningGateway, startGateway } from "../bootstrap.ts";
+import { formatFinding } from "../config/finding.ts";
+import { StartError } from "../resources/installation.ts";
+import { createLog, type LogLevel } from "../telemetry/log.ts";
+import { EXIT } from "./exit.ts";
+import { welcome } from "./welcome.ts";
+
+/** Options of the command. */
+export interface ServeOptions {
+  readonly config: string;
+  readonly logLevel: string;
+}
+
+const LEVELS = ["debug", "info", "warn", "error", "silent"];
+
+export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
+  if (!LEVELS.includes(logLevel)) {
+    console.error(`--log-level ${logLevel} is not one of: ${LEVELS.join(", ")}.`);
+    process.exitCode = EXIT.usage;
+    return;
+  }
+  const log = createLog(logLevel as LogLevel);
+  let gateway: RunningGateway;
+  try {
+    gateway = await startGateway({ path: config, cwd: process.cwd(), environment: process.env, log });
+  } catch (error) {
+    explain(error);
+    // Something already open must not keep a failed start alive.
+    process.exit(EXIT.notStarted);
+  }
+  console.log(welcome(gateway));
+  handleSignals(gateway);
+}
+
+function explain(error: unknown): void {
+  if (error instanceof ConfigError) {
+    for (const finding of error.findings) console.error(formatFinding(finding));
+  } else if (error instanceof StartError) {
+    console.error(error.message);
+  } else {
+    console.error(error);
+  }
+}
+
+function handleSignals(gateway: RunningGateway): void {
+  process.on("SIGHUP", () => void gateway.reload());
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    // The second signal means now: what is under way is cut, and rows that did not reach the store wait in the outbox.
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    console.log(`${signal}: finishing what is under way; once more ends at once.`);
+    gateway.stop().then(
+      () => process.exit(EXIT.done),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+}

@@ -1,0 +1,89 @@
+/** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
+
+import Koa from "koa";
+import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log } from "@sluice/spec";
+import { RouteTable } from "../../pipeline/routes.ts";
+import type { KeyRing } from "../../resources/key-ring.ts";
+import { readBody } from "../ingress/body.ts";
+import { checkMediaType, readJson } from "../ingress/json.ts";
+import { requestId } from "../request-id.ts";
+
+/** A request to an admin route. */
+export interface AdminRequest {
+  readonly query: URLSearchParams;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** The body of a POST, an empty object for other methods. */
+  readonly body: JsonObject;
+}
+
+/** Answers an admin request with a JSON value. */
+export type AdminHandler = (request: AdminRequest) => Promise<unknown>;
+
+/** Admin routes as `METHOD /path`. */
+export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
+
+const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
+
+/** The app of a set of routes. */
+export function createAdminApp(
+  parts: { readonly keyRing: KeyRing; readonly clock: Clock; readonly log: Log },
+  routes: AdminRoutes,
+): Koa {
+  const table = new RouteTable<AdminHandler>();
+  for (const [route, handler] of Object.entries(routes)) {
+    const [method = "", path = ""] = route.split(" ");
+    table.add(method, path, handler);
+  }
+  const app = new Koa();
+  app.on("error", (error: unknown) => parts.log.error("the admin app failed", { error }));
+  app.use(async (ctx) => {
+    ctx.set("x-request-id", requestId(parts.clock.now()));
+    ctx.set("cache-control", "no-store");
+    try {
+      await authenticate(ctx, parts.keyRing);
+      ctx.body = await dispatch(ctx, table);
+    } catch (error) {
+      writeFailure(ctx, error, parts.log);
+    }
+  });
+  return app;
+}
+
+async function authenticate(ctx: Koa.Context, keyRing: KeyRing): Promise<void> {
+  const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(ctx.get("authorization")) ?? [];
+  const identity = key === undefined ? undefined : await keyRing.find(keyRing.digest(key));
+  if (identity === undefined) {
+    throw new GatewayError(
+      "authentication_failed",
+      "The master key is missing or not valid. Send it as: Authorization: Bearer …",
+    );
+  }
+  if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
+}
+
+async function dispatch(ctx: Koa.Context, table: RouteTable<AdminHandler>): Promise<unknown> {
+  const match = table.find(ctx.method, ctx.path);
+  if (match.kind === "none") throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
+  if (match.kind === "method") {
+    const allow = match.allow.join(", ");
+    throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });
+  }
+  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
+  return match.value({ query: ctx.URL.searchParams, parameters: match.parameters, body });
+}
+
+async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {
+  const bytes = await readBody(ctx.req, BODY_LIMITS);
+  if (bytes.length === 0) return {};
+  checkMediaType(ctx.req);
+  return readJson(bytes).value;
+}
+
+function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
+  const known = isGatewayError(error);
+  if (!known) log.error("an admin request failed", { path: ctx.path, error });
+  const failure = known ? error : new GatewayError("internal_error", "The gateway failed on this request; its log says how.");
+  ctx.status = failure.status;
+  for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
+  ctx.body = errorBody(failure);
+}

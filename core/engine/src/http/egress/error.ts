@@ -1,0 +1,15 @@
+/** Errors on the wire. */
+
+import type { ServerResponse } from "node:http";
+import { errorBody, type GatewayError } from "@sluice/spec";
+
+/** Answers with an error as JSON. Does nothing when the client is gone. */
+export function writeError(response: ServerResponse, error: GatewayError, headers: readonly string[]): void {
+  if (response.destroyed || response.headersSent) return;
+  const body = Buffer.from(JSON.stringify(errorBody(error)));
+  const all = [...headers, "content-type", "application/json", "content-length", String(body.length)];
+  for (const [name, value] of Object.entries(error.headers ?? {})) all.push(name, value);
+  if (error.retryAfterMs !== undefined) all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  response.writeHead(error.status, all);
+  response.end(body);
+}

@@ -1,0 +1,36 @@
+/** The response headers that every reply of an exchange carries. */
+
+import type { Clock } from "@sluice/spec";
+import type { LiveExchange } from "../../pipeline/exchange.ts";
+
+/** Headers as a flat list of names and values, ready for `writeHead`. */
+export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
+  const { attempts } = exchange;
+  const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
+  const last = attempts.at(-1);
+  if (last !== undefined) {
+    headers.push(
+      "x-sluice-model",
+      headerSafe(exchange.model?.id ?? ""),
+      "x-sluice-provider",
+      last.target.provider,
+      "x-sluice-attempts",
+      String(attempts.length),
+      "x-sluice-overhead-ms",
+      overheadMs(exchange, clock).toFixed(2),
+    );
+  }
+  for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));
+  return headers;
+}
+
+function overheadMs(exchange: LiveExchange, clock: Clock): number {
+  let upstreamMs = 0;
+  for (const attempt of exchange.attempts) upstreamMs += attempt.upstreamMs ?? 0;
+  return Math.max(0, clock.monotonic() - exchange.startedMs - upstreamMs);
+}
+
+/** A header value may hold visible ASCII only; a model id may hold anything. */
+function headerSafe(value: string): string {
+  return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
+}

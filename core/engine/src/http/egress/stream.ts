@@ -1,0 +1,96 @@
+/** Streams on the wire: server-sent events, with back-pressure, and failures told inside the stream. */
+
+import type { ServerResponse } from "node:http";
+import { errorBody, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
+import { asGatewayError } from "@sluice/kit/transport";
+
+const END = "data: [DONE]\n\n";
+/** Text that waits for the end of the turn is written at once when it is longer than this. */
+const MAX_PENDING_CHARACTERS = 65_536;
+
+/**
+ * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
+ * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end.
+ */
+export async function writeStream(
+  response: ServerResponse,
+  reply: StreamReply,
+  headers: string[],
+  settle: () => Promise<void>,
+): Promise<GatewayError | undefined> {
+  headers.push("content-type", "text/event-stream", "cache-control", "no-cache", "x-accel-buffering", "no");
+  response.writeHead(reply.status, headers);
+  const writer = new EventWriter(response);
+  let failure = await writeFrames(reply, response, writer);
+  writer.flush();
+  try {
+    await settle();
+  } catch (error) {
+    // The first failure is the one the client is told.
+    failure ??= asGatewayError(error);
+  }
+  response.end(failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`);
+  return failure;
+}
+
+async function writeFrames(reply: StreamReply, response: ServerResponse, writer: EventWriter): Promise<GatewayError | undefined> {
+  try {
+    for await (const frame of reply.frames) {
+      const full = writer.write(frame);
+      if (full !== undefined) await full;
+      if (response.destroyed) break;
+    }
+    return undefined;
+  } catch (error) {
+    return asGatewayError(error);
+  }
+}
+
+/** Gathers the events of one turn of the event loop into one write. */
+class EventWriter {
+  readonly #response: ServerResponse;
+  #pending = "";
+  #isScheduled = false;
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Takes a frame. Returns a promise when the client reads more slowly than the upstream writes. */
+  write(frame: Frame): Promise<void> | undefined {
+    const data = frame.raw ?? JSON.stringify(frame.chunk());
+    // Multi-line data arrives joined by line feeds and leaves the same way.
+    this.#pending += data.includes("\n") ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` : `data: ${data}\n\n`;
+    if (this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
+    else if (!this.#isScheduled) this.#schedule();
+    return this.#response.writableNeedDrain ? drained(this.#response) : undefined;
+  }
+
+  flush(): void {
+    const pending = this.#pending;
+    this.#pending = "";
+    if (pending !== "" && !this.#response.destroyed) this.#response.write(pending);
+  }
+
+  #schedule(): void {
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+}
+
+/** Resolves when the client has caught up, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

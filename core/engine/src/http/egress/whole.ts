@@ -1,0 +1,13 @@
+/** Whole replies on the wire: the bytes as they are. */
+
+import type { ServerResponse } from "node:http";
+import type { WholeReply } from "@sluice/spec";
+
+/** Writes a reply in one piece. */
+export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): void {
+  const { bytes } = reply.document;
+  const length = typeof bytes === "string" ? Buffer.byteLength(bytes) : bytes.length;
+  headers.push("content-type", "application/json", "content-length", String(length));
+  response.writeHead(reply.status, headers);
+  response.end(bytes);
+}

@@ -1,0 +1,54 @@
+/** Reads a request body with a bound and a deadline. */
+
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "@sluice/spec";
+
+/** What a body may be. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly deadlineMs: number;
+}
+
+/** The rest of the body is not read, so the connection cannot be used again. */
+const CLOSE = { headers: { connection: "close" } };
+
+/**
+ * The whole body. Throws `body_too_large` as soon as the limit is known to be passed, `body_timeout` after the deadline,
+ * `client_closed` when the client goes away.
+ */
+export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => {
+      fail(new GatewayError("body_timeout", `The body did not arrive within ${limits.deadlineMs} ms.`, CLOSE));
+    }, limits.deadlineMs);
+    const fail = (error: GatewayError): void => {
+      clearTimeout(timer);
+      request.removeAllListeners("data");
+      request.pause();
+      reject(error);
+    };
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limits.maxBytes) fail(tooLarge(limits.maxBytes));
+      else chunks.push(chunk);
+    });
+    request.on("end", () => {
+      clearTimeout(timer);
+      const [first] = chunks;
+      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+    });
+    const onGone = (): void => {
+      if (!request.complete) fail(new GatewayError("client_closed", "The client closed the connection."));
+    };
+    request.on("error", onGone);
+    request.on("close", onGone);
+  });
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError("body_too_large", `The body is larger than ${maxBytes} bytes.`, CLOSE);
+}

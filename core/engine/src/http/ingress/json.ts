@@ -1,0 +1,70 @@
+/** Bytes to a JSON document: encoding, shape and syntax, each checked before the next. */
+
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { GatewayError, type JsonDocument } from "@sluice/spec";
+import { isObject, parsedDocument, readMembers } from "@sluice/kit";
+
+const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
+
+/** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. */
+const STEERING = new Set([
+  "model",
+  "messages",
+  "input",
+  "prompt",
+  "stream",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "user",
+  "metadata",
+]);
+
+/** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
+export function checkMediaType(request: IncomingMessage): void {
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new GatewayError("unsupported_media_type", "A compressed body is not accepted; send it without content-encoding.");
+  }
+  const type = request.headers["content-type"];
+  if (type === "application/json") return;
+  const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";");
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="));
+  if (
+    !/^application\/(?:[\w.+-]+\+)?json$/.test(essence.trim()) ||
+    (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset))
+  ) {
+    throw new GatewayError("unsupported_media_type", "The body must be JSON; send content-type: application/json.");
+  }
+}
+
+/** The document of a body. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
+export function readJson(bytes: Buffer): JsonDocument {
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
+  const raw = bytes.toString("utf8");
+  const hasMark = raw.charCodeAt(0) === 0xfeff;
+  const text = hasMark ? raw.slice(1) : raw;
+  // Depth and size are known before anybody recurses into the text.
+  const { members, fault } = readMembers(text, LIMITS);
+  if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
+  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${LIMITS.maxNodes} values.`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new GatewayError(
+      "invalid_json",
+      text.trim() === "" ? "The body is empty; send a JSON object." : "The body is not valid JSON.",
+    );
+  }
+  if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
+  const seen = new Set<string>();
+  for (const { key } of members) {
+    if (seen.has(key) && STEERING.has(key)) {
+      throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
+    }
+    seen.add(key);
+  }
+  return parsedDocument(text, value, hasMark ? undefined : bytes);
+}

@@ -1,0 +1,29 @@
+/** Reads the request of an exchange, by the dialect of its operation. */
+
+import type { IncomingMessage } from "node:http";
+import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/spec";
+import { readBody } from "./body.ts";
+import { receiveChat } from "./chat.ts";
+import { checkMediaType, readJson } from "./json.ts";
+
+/** Turns a document into the request of one operation. Throws `invalid_field`. */
+type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
+
+/** Operations with a JSON body. The others have none. */
+const RECEIVERS: Partial<Record<Operation, Receive>> = { chat: receiveChat };
+
+const BODY_DEADLINE_MS = 30_000;
+
+/** The request of an operation, `undefined` where there is no body to read. */
+export async function receiveRequest(
+  operation: Operation,
+  message: IncomingMessage,
+  client: ClientRequest,
+  maxBytes: number,
+): Promise<GatewayRequest | undefined> {
+  const receive = RECEIVERS[operation];
+  if (receive === undefined) return undefined;
+  checkMediaType(message);
+  const bytes = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
+  return receive(readJson(bytes), client);
+}

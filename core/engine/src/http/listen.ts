@@ -1,0 +1,49 @@
+/** Listeners: a Node server with limits of its own. */
+
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16_384,
+  noDelay: true,
+};
+const MAX_CONNECTIONS = 20_000;
+const MAX_HEADERS = 100;
+
+/** A listener that is open. */
+export interface Listener {
+  readonly server: Server;
+  /** `http://host:port`, with the port the system gave. */
+  readonly url: string;
+  readonly port: number;
+  /** Accepts nothing more, and resolves when the last connection has ended. */
+  close(): Promise<void>;
+}
+
+/** Opens a listener. Rejects when the address cannot be used. */
+export function listen(handler: RequestListener, host: string, port: number): Promise<Listener> {
+  const server = createServer(LIMITS, handler);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.maxHeadersCount = MAX_HEADERS;
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      const address = server.address() as AddressInfo;
+      const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
+      resolve({ server, url: `http://${shown}:${address.port}`, port: address.port, close: () => closeServer(server) });
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,122 @@
+/** One exchange from its route to its end: run the pipeline, settle the rows, write the reply. */
+
+import type { ServerResponse } from "node:http";
+import { type Clock, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
+import type { CompiledRoute } from "../pipeline/compile.ts";
+import type { LiveExchange } from "../pipeline/exchange.ts";
+import { spendRows } from "../pipeline/rows.ts";
+import { writeBytes } from "./egress/bytes.ts";
+import { writeError } from "./egress/error.ts";
+import { replyHeaders } from "./egress/headers.ts";
+import { writeStream } from "./egress/stream.ts";
+import { writeWhole } from "./egress/whole.ts";
+
+/** What serving needs of the process. */
+export interface ServeParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Makes rows durable. Rejects when it cannot. */
+  readonly record: (rows: readonly SpendRow[]) => Promise<void>;
+}
+
+/** Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows first. */
+export async function serveExchange(
+  ctx: StepContext,
+  exchange: LiveExchange,
+  route: CompiledRoute,
+  response: ServerResponse,
+  parts: ServeParts,
+): Promise<void> {
+  try {
+    await route.run(ctx);
+    await answer(exchange, response, parts);
+  } catch (error) {
+    await refuse(exchange, response, parts, toGatewayError(error));
+  } finally {
+    exchange.end();
+  }
+}
+
+async function answer(exchange: LiveExchange, response: ServerResponse, parts: ServeParts): Promise<void> {
+  const { reply } = exchange;
+  if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+  switch (reply.kind) {
+    case "whole": {
+      const costNanoUsd = await settle(exchange, parts);
+      const headers = replyHeaders(exchange, parts.clock);
+      if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
+      writeWhole(response, reply, headers);
+      return;
+    }
+    case "stream": {
+      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), async () => {
+        await settle(exchange, parts);
+      });
+      if (failure !== undefined) report(exchange, failure, parts.log);
+      return;
+    }
+    case "bytes":
+      await writeBytes(response, reply, replyHeaders(exchange, parts.clock), async () => {
+        await settle(exchange, parts);
+      });
+      return;
+    default:
+      reply satisfies never;
+  }
+}
+
+async function refuse(exchange: LiveExchange, response: ServerResponse, parts: ServeParts, error: GatewayError): Promise<void> {
+  exchange.failure ??= error;
+  report(exchange, error, parts.log);
+  try {
+    await settle(exchange, parts);
+  } catch (cause) {
+    parts.log.error("spend rows of a failed request could not be stored", { request_id: exchange.id, error: cause });
+  }
+  if (response.headersSent) response.destroy();
+  else writeError(response, error, replyHeaders(exchange, parts.clock));
+}
+
+/** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
+async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number | undefined> {
+  if (exchange.isSettled) return undefined;
+  const rows = spendRows(exchange, parts.clock);
+  if (rows.length > 0) {
+    try {
+      await parts.record(rows);
+    } catch (cause) {
+      throw new GatewayError("overloaded", "The gateway cannot store spend rows at the moment.", { cause, retryAfterMs: 5_000 });
+    }
+  }
+  exchange.isSettled = true;
+  return sum(rows);
+}
+
+function sum(rows: readonly SpendRow[]): number | undefined {
+  let total: number | undefined;
+  for (const { costNanoUsd } of rows) {
+    if (costNanoUsd === null) return undefined;
+    total = (total ?? 0) + costNanoUsd;
+  }
+  return total;
+}
+
+/** Nano-dollars as dollars, without a float and without an exponent. */
+function usd(nanoUsd: number): string {
+  const digits = String(nanoUsd).padStart(10, "0");
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, "");
+}
+
+function toGatewayError(error: unknown): GatewayError {
+  return isGatewayError(error)
+    ? error
+    : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
+}
+
+/** One log line for a failure that is not the client's own. */
+function report(exchange: LiveExchange, error: GatewayError, log: Log): void {
+  if (error.status < 500) return;
+  const fields = { request_id: exchange.id, generation: exchange.generation, target: exchange.attempts.at(-1)?.target.id, error };
+  if (error.status === 500) log.error("request failed", fields);
+  else log.warn("request failed", fields);
+}

@@ -1,0 +1,82 @@
+/** The step `provider`: calls the model's target and answers with what comes back. */
+
+import { defineStep } from "@sluice/kit";
+import { runAttempt, Upstream } from "@sluice/kit/transport";
+import { type Exchange, GatewayError, type Host, type ProviderInstance, type ProviderRequest, type Target } from "@sluice/spec";
+
+export const provider = defineStep<Record<string, never>>({
+  name: "provider",
+  stability: "stable",
+  summary: "Calls the first target of the model. Ends the pipeline.",
+  config: { type: "object", properties: {} },
+  operations: ["chat"],
+  terminal: true,
+  requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
+  create(_config, host) {
+    const upstreams = openUpstreams(host);
+    return {
+      async run({ exchange }) {
+        const target = firstTarget(exchange);
+        const { instance, upstream } = upstreams.get(target.provider) ?? unavailable(exchange);
+        const request = providerRequest(exchange, target);
+        if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
+          throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
+            param: "model",
+          });
+        }
+        const call = instance.translation.encode(request);
+        const attempt = exchange.beginAttempt(target, instance.use);
+        const includeUsage = exchange.request?.includeUsage === true;
+        exchange.reply = await runAttempt({
+          provider: instance,
+          upstream,
+          request,
+          call,
+          attempt,
+          includeUsage,
+          signal: exchange.signal,
+          clock: host.clock,
+        });
+      },
+    };
+  },
+});
+
+/** Connections by provider. They are shared by every generation that configures a provider alike. */
+function openUpstreams(host: Host): ReadonlyMap<string, { readonly instance: ProviderInstance; readonly upstream: Upstream }> {
+  const names = host.providers.names();
+  return new Map(
+    names.flatMap((name) => {
+      const instance = host.providers.find(name);
+      if (instance === undefined) return [];
+      const { connections, timeouts } = instance;
+      const key = `upstream:${name}:${connections}:${timeouts.connectMs}`;
+      const upstream = host.shared(key, () => new Upstream({ connections, connectMs: timeouts.connectMs }));
+      return [[name, { instance, upstream }] as const];
+    }),
+  );
+}
+
+function firstTarget(exchange: Exchange): Target {
+  return exchange.model?.targets[0] ?? unavailable(exchange);
+}
+
+function unavailable(exchange: Exchange): never {
+  throw new GatewayError("provider_unavailable", `The model ${exchange.model?.id ?? ""} has no provider with a credential.`, {
+    param: "model",
+  });
+}
+
+function providerRequest(exchange: Exchange, target: Target): ProviderRequest {
+  const { request } = exchange;
+  if (request === undefined) throw new GatewayError("internal_error", "The provider step ran without a request.");
+  return {
+    operation: exchange.operation,
+    document: request.document,
+    target,
+    replyModel: exchange.model?.id ?? request.model,
+    stream: request.stream,
+    replyId: `chatcmpl-${exchange.id}`,
+    createdSeconds: Math.floor(exchange.startedAtMs / 1000),
+  };
+}

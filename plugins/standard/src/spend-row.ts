@@ -1,0 +1,45 @@
+/** A spend row in the words of the public interface (those of LiteLLM). Money becomes a float here and nowhere else. */
+
+import type { JsonObject, SpendRow } from "@sluice/spec";
+
+const NANO = 1e9;
+
+/** The public shape of a row. */
+export function publicRow(row: SpendRow): JsonObject {
+  return {
+    request_id: row.requestId,
+    attempt: row.attempt,
+    call_type: row.callType,
+    api_key: row.keyId,
+    key_alias: row.keyAlias,
+    spend: row.costNanoUsd === null ? null : row.costNanoUsd / NANO,
+    total_tokens: row.totalTokens,
+    prompt_tokens: row.promptTokens,
+    completion_tokens: row.completionTokens,
+    cached_tokens: row.cachedTokens,
+    reasoning_tokens: row.reasoningTokens,
+    startTime: isoTime(row.startedAtMs),
+    endTime: isoTime(row.endedAtMs),
+    completionStartTime: row.firstContentAtMs === null ? null : isoTime(row.firstContentAtMs),
+    model: row.model,
+    model_id: row.targetId,
+    model_group: row.modelGroup,
+    custom_llm_provider: row.provider,
+    user: row.userId,
+    team: row.teamId,
+    end_user: row.endUser,
+    request_tags: row.tags,
+    cache_hit: row.cacheHit,
+    status: row.status,
+    error_code: row.errorCode,
+    usage_source: row.usageSource,
+    cost_status: row.costStatus,
+    generation: row.generation,
+    metadata: row.metadata as JsonObject,
+    requester_ip_address: row.clientAddress,
+  };
+}
+
+function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
