@@ -12,7 +12,9 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-const IDLE = new Set(["(idle)", "(program)", "(root)"]);
+/** Between a function and its place: names may hold spaces. */
+const BREAK = "\t";
+const IDLE = new Set(["(idle)", "(root)"]);
 
 /** Lines that name the functions with the most self time, and the shares of whole packages. Empty without a profile. */
 export function topFunctions(directory: string, count: number): string[] {
@@ -21,10 +23,11 @@ export function topFunctions(directory: string, count: number): string[] {
   const profiles = files.map((name) => readFileSync(join(directory, name), "utf8")).sort((a, b) => b.length - a.length);
   if (profiles[0] === undefined) return [];
   const self = selfTimes(JSON.parse(profiles[0]) as CpuProfile);
-  const busyUs = [...self].filter(([name]) => !IDLE.has(name.split(" ")[0] ?? "")).reduce((sum, [, us]) => sum + us, 0);
+  const busyUs = [...self.values()].reduce((sum, us) => sum + us, 0);
   const byPart = new Map<string, number>();
   for (const [name, us] of self) byPart.set(part(name), (byPart.get(part(name)) ?? 0) + us);
-  const line = ([name, us]: [string, number]) => `${((us / busyUs) * 100).toFixed(1).padStart(5)} %  ${name}`;
+  const line = ([name, us]: [string, number]) =>
+    `${((us / busyUs) * 100).toFixed(1).padStart(5)} %  ${name.replace(BREAK, "  ")}`;
   const descending = (entries: Map<string, number>) => [...entries].sort((a, b) => b[1] - a[1]);
   return [
     `busy ${(busyUs / 1000).toFixed(0)} ms on the main thread; shares of it, self time`,
@@ -38,12 +41,13 @@ function selfTimes(profile: CpuProfile): Map<string, number> {
   const names = new Map(
     profile.nodes.map(({ id, callFrame }) => {
       const place = callFrame.url.replace(/^file:\/\//, "").replace(/^.*?((node_modules|core|plugins|test)\/)/, "$1");
-      return [id, `${callFrame.functionName || "(anonymous)"} ${place}${place ? `:${callFrame.lineNumber + 1}` : ""}`];
+      return [id, `${callFrame.functionName || "(anonymous)"}${BREAK}${place}${place ? `:${callFrame.lineNumber + 1}` : ""}`];
     }),
   );
   const self = new Map<string, number>();
   for (const [index, id] of profile.samples.entries()) {
     const name = names.get(id) ?? "?";
+    if (IDLE.has(name.split(BREAK)[0] ?? "")) continue;
     self.set(name, (self.get(name) ?? 0) + (profile.timeDeltas[index] ?? 0));
   }
   return self;
@@ -51,9 +55,9 @@ function selfTimes(profile: CpuProfile): Map<string, number> {
 
 /** The package or folder a function belongs to. */
 function part(name: string): string {
-  const [label = "", place = ""] = name.split(" ");
+  const [label = "", place = ""] = name.split(BREAK);
   if (place === "") return label.startsWith("(") ? label : "native";
   return (
-    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/src\/[^/:]+|plugins\/[^/]+|test\/bench|node:[a-z]+)/.exec(place)?.[1] ?? place
+    /^(node_modules\/(@[^/]+\/)?[^/]+|core\/[^/]+\/src\/[^/:]+|plugins\/[^/]+|test\/bench|node:\w+)/.exec(place)?.[1] ?? place
   );
 }

@@ -15,6 +15,7 @@ import { freePort, startServer, type RunningServer } from "./target.ts";
 import { TARGETS } from "./targets/index.ts";
 
 const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
+const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 
 const options = readOptions();
@@ -71,7 +72,8 @@ async function startTargets(
   for (const target of TARGETS.filter(({ name }) => options.only === undefined || options.only.includes(name))) {
     const own = join(directory, target.name);
     mkdirSync(own);
-    const nodeFlags = options.profile && target.isNode ? ["--cpu-prof", `--cpu-prof-dir=${own}`] : [];
+    const nodeFlags =
+      options.profile && target.isNode ? ["--cpu-prof", `--cpu-prof-dir=${own}`, "--import", EXIT_ON_SIGTERM] : [];
     const context = { directory: own, upstreamUrl, port: await freePort(), nodeFlags };
     try {
       const launch = await target.prepare(context);

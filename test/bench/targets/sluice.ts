@@ -1,6 +1,6 @@
 /** This gateway: the shipped chat pipeline, with authentication, cost and a durable spend row for each request. */
 
-import { existsSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,8 +19,6 @@ export const sluice: Target = {
     const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
     const config = join(directory, "gateway.yaml");
     writeFileSync(config, gatewayYaml(directory, upstreamUrl));
-    // Packages named in the config are looked up from its folder.
-    symlinkSync(join(REPOSITORY, "node_modules"), join(directory, "node_modules"));
     return {
       command: process.execPath,
       args: [...nodeFlags, COMMAND, "serve", "--config", config],
