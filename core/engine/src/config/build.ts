@@ -126,10 +126,12 @@ function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
     const space = route.indexOf(" ");
     return { method: route.slice(0, space), path: route.slice(space + 1), at: document.valueAt(["routes", index]) };
   });
-  const steps = sections.steps.map((step, index): StepSettings => {
-    const { use, with: options } = typeof step === "string" ? { use: step, with: {} } : step;
-    return { use, options, index, at: document.keyAt(["steps", index]) };
-  });
+  const steps = sections.steps.map((step, index): StepSettings => ({
+    use: step.use,
+    options: step.with,
+    index,
+    at: document.keyAt(["steps", index]),
+  }));
   return {
     name: sections.pipeline,
     file: document.file,

@@ -53,6 +53,10 @@ export const definitions: Definitions = new Map(
     definition("provider", "echo"),
     definition("store", "sqlite", { type: "object", properties: { path: { type: "string", description: "The file." } } }),
     ...["auth", "cost", "provider", "models", "spend"].map((name) => definition("step", name)),
+    definition("step", "cache", {
+      type: "object",
+      properties: { ttl: { type: "string", format: "duration", default: "10m", description: "How long." } },
+    }),
     definition("step", "retry", retry, ({ attempts }) =>
       attempts === 4 ? [{ path: ["attempts"], message: "four brings bad luck", fix: "write three or five" }] : [],
     ),

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Secret } from "@sluice/spec";
-import { assert, nat, property } from "fast-check";
+import { array, assert, constantFrom, dictionary, jsonValue, letrec, nat, oneof, property } from "fast-check";
 import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
 
 import { definitions, sound, TestFolder, type Files } from "./load.fixture.ts";
 import { openConfig, resolveSnapshot } from "./load.ts";
@@ -98,6 +99,19 @@ describe("a snapshot", () => {
     ]);
   });
 
+  it("fills the defaults of bare steps and of steps with options", () => {
+    const pipeline = (sound["pipelines/chat.yaml"] ?? "").replace(
+      "auth",
+      "cache, { use: cache }, { use: retry, with: { attempts: 2 } }",
+    );
+    expect(load({ "pipelines/chat.yaml": pipeline }).pipelines[0]?.steps.map(({ options }) => options)).toEqual([
+      { ttl: "10m" },
+      { ttl: "10m" },
+      { attempts: 2, wait: "250ms", on: [], jitter: true },
+      {},
+    ]);
+  });
+
   it("is frozen to its depth", () => {
     const frozen = (value: unknown): boolean =>
       typeof value !== "object" ||
@@ -133,6 +147,14 @@ describe("a snapshot", () => {
     expect(load({}, { OPENAI_API_KEY: "" }).providers[0]?.missing).toEqual(["${env:OPENAI_API_KEY}"]);
   });
 
+  it("refuses a reference that does not resolve in a provider's timeouts: that is no credential", () => {
+    const text = gatewayText.replace("{ use: echo }", '{ use: echo, timeouts: { idle: "${env:IDLE}" } }');
+    using folder = new TestFolder({ ...sound, "config/gateway.yaml": text });
+    expect(folder.load().findings.map(({ message }) => message)).toEqual([
+      "`providers.echo.timeouts.idle` needs ${env:IDLE}, which is not set",
+    ]);
+  });
+
   it("takes declared keys by reference", () => {
     const files = {
       "config/gateway.yaml": `${gatewayText}keys: [{ alias: ci, key: "\${env:K}", models: [echo], tags: [a], user_id: u }]\n`,
@@ -149,6 +171,46 @@ describe("a snapshot", () => {
       "config/pipelines/.hidden.yaml": "x",
     });
     expect(folder.load().snapshot?.pipelines.map(({ file }) => file)).toEqual(["config/pipelines/only.yaml"]);
+  });
+});
+
+describe("whatever the files hold", () => {
+  it("gives findings with places and never throws", () => {
+    using folder = new TestFolder(sound);
+    const keys = [
+      "version",
+      "server",
+      "plugins",
+      "models",
+      "providers",
+      "keys",
+      "store",
+      "steps",
+      "routes",
+      "prices",
+      "use",
+      "with",
+      "targets",
+    ];
+    const value = letrec((tie) => ({
+      any: oneof(
+        { depthSize: "small" },
+        jsonValue({ maxDepth: 1 }),
+        constantFrom("echo", "${env:X}", "${file:.}", "${", "retry", "1s"),
+        array(tie("any"), { maxLength: 3 }),
+        dictionary(constantFrom(...keys), tie("any"), { maxKeys: 6 }),
+      ),
+    })).any;
+    assert(
+      property(value, value, value, (gateway, pipeline, prices) => {
+        folder.write("config/gateway.yaml", stringify(gateway));
+        folder.write("pipelines/chat.yaml", stringify(pipeline));
+        folder.write("config/prices.yaml", stringify(prices));
+        const { snapshot, findings } = folder.load();
+        return snapshot === undefined && findings.length > 0 && findings.every(({ at }) => at.line > 0 && at.column > 0);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-/** The first phase of loading: every file is read, parsed and its references resolved. No schema, no plugin. */
+/** The first phase of loading: every file is read, parsed and its references resolved. Nothing is validated and no plugin is known yet. */
 
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -7,6 +7,7 @@ import { readDocument, reasonOf, type Path } from "./document.ts";
 import type { Finding } from "./finding.ts";
 import { valueAtPath } from "./path.ts";
 import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
+import { engineKeys } from "./schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "./snapshot.ts";
 
 /** Which configuration is opened, and with what. */
@@ -108,15 +109,15 @@ function nameOf(file: string, cwd: string): string {
   return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
 }
 
-/** Unresolved references are findings, but for those of providers: a provider without its credential is unavailable. */
+/** Unresolved references are findings, but for the options of a provider: without its credential it is unavailable. */
 function unresolvedFindings(resolved: ResolvedDocument, isGateway: boolean): Finding[] {
   return resolved.references
-    .filter((reference) => reference.value === undefined && !(isGateway && isOfProvider(reference.path)))
+    .filter((reference) => reference.value === undefined && !(isGateway && isProviderOption(reference.path)))
     .map((reference) => unresolvedFinding(resolved.document, reference));
 }
 
-function isOfProvider(path: Path): boolean {
-  return path[0] === "providers" && path.length > 2;
+function isProviderOption(path: Path): boolean {
+  return path[0] === "providers" && path.length > 2 && !engineKeys("provider").includes(String(path[2]));
 }
 
 function listPipelines(folder: string): { readonly files: readonly string[]; readonly fault: string | undefined } {

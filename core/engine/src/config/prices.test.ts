@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
+import { costNanoUsd } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 
 import { findSeedPrice, SEED_SOURCE } from "./price-seed.ts";
@@ -81,6 +82,28 @@ describe("the price table", () => {
       output: 30_000_000,
       tiers: [{ above: 271_999, input: 10_000_000, output: 45_000_000 }],
     });
+  });
+
+  it("agrees with the table's own arithmetic for every model it prices", () => {
+    const { calcPrice, findProvider } = createRequire(import.meta.url)(
+      "@pydantic/genai-prices",
+    ) as typeof import("@pydantic/genai-prices");
+    const now = Date.UTC(2026, 10, 1);
+    let compared = 0;
+    for (const name of ["openai", "anthropic", "google", "mistral", "groq"]) {
+      for (const { id } of findProvider({ providerId: name })?.models ?? []) {
+        const price = findSeedPrice(name, id, now).price;
+        if (price === undefined) continue;
+        for (const promptTokens of [1_000, 1_000_000]) {
+          const usage = { promptTokens, completionTokens: 500, totalTokens: promptTokens + 500, cachedTokens: 100 };
+          const own = { input_tokens: promptTokens, output_tokens: 500, cache_read_tokens: 100 };
+          const theirs = calcPrice(own, id, { providerId: name, timestamp: new Date(now) })?.total_price ?? 0;
+          expect(Math.abs(costNanoUsd(usage, price) - theirs * 1e9), `${name}/${id} ${promptTokens}`).toBeLessThanOrEqual(1);
+          compared += 1;
+        }
+      }
+    }
+    expect(compared).toBeGreaterThan(300);
   });
 
   it("follows a price that changes on a day, within a minute", () => {

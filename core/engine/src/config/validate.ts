@@ -3,7 +3,7 @@
 import type { Path } from "./document.ts";
 import type { Finding } from "./finding.ts";
 import { gatewayFaults } from "./gateway-rules.ts";
-import { formatPath, valueAtPath } from "./path.ts";
+import { formatPath, setAtPath, valueAtPath } from "./path.ts";
 import { pipelineFaults } from "./pipeline-rules.ts";
 import { checkPlugin, type Definitions } from "./plugin-section.ts";
 import { priceFault } from "./prices.ts";
@@ -28,7 +28,7 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 
-/** Checks all pipeline files, in place: each one, then what they say of each other. */
+/** Checks all pipeline files, in place (bare steps take their long form): each one, then what they say of each other. */
 export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions): Finding[] {
   const findings = pipelines.flatMap((pipeline) => {
     const own = emptyFile(pipeline) ?? checkSection(pipeline, [], pipelineSchema);
@@ -43,8 +43,9 @@ export function validatePipelines(pipelines: readonly ResolvedDocument[], defini
 export function validatePrices(prices: ResolvedDocument): Finding[] {
   const findings = emptyFile(prices) ?? checkSection(prices, [], pricesSchema);
   if (findings.length > 0) return findings;
-  const sections = valueAtPath(prices.value, ["prices"]) as Readonly<Record<string, PriceSection>>;
-  for (const [name, section] of Object.entries(sections)) {
+  // No finding and no section: an unresolved reference stands in its place, and has its finding already.
+  const sections = valueAtPath(prices.value, ["prices"]);
+  for (const [name, section] of isObject(sections) ? Object.entries(sections as Readonly<Record<string, PriceSection>>) : []) {
     const path = ["prices", name];
     const where = `\`${formatPath(path)}\``;
     if (!/^[a-z0-9-]+\/./.test(name)) {
@@ -62,7 +63,10 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
   const path = ["steps", index];
   const step = valueAtPath(pipeline.value, path);
   if (typeof step === "string" && step !== "") {
-    return checkPlugin(pipeline, definitions, { kind: "step", name: step, namePath: path, base: path, value: {} });
+    // From here on the step has its long form, with the defaults that the check fills in.
+    const options = {};
+    setAtPath(pipeline.value, path, { use: step, with: options });
+    return checkPlugin(pipeline, definitions, { kind: "step", name: step, namePath: path, base: path, value: options });
   }
   if (!isObject(step)) {
     if (step === null) return [];

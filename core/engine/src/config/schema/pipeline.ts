@@ -52,13 +52,13 @@ export const pipelineSchema: JsonSchema = {
   },
 };
 
-/** A pipeline file after validation. */
+/** A pipeline file after validation: every step in its long form. */
 export interface PipelineSections {
   readonly pipeline: string;
   readonly routes: readonly string[];
   readonly operation: Operation;
   readonly deadline: string;
-  readonly steps: readonly (string | StepSection)[];
+  readonly steps: readonly StepSection[];
 }
 
 /** The long form of a step after validation. */
