@@ -5,6 +5,18 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import type { Path } from "./document.ts";
 import { nearest } from "./distance.ts";
 import { formatPath, pathOfPointer } from "./path.ts";
+import {
+  describe,
+  formatExample,
+  formatName,
+  listOf,
+  show,
+  trimDot,
+  typeFix,
+  typeNames,
+  typeOf,
+  type SchemaView,
+} from "./wording.ts";
 
 /** One fault of a value, with its place. */
 export interface Fault {
@@ -141,89 +153,7 @@ export function nameFix(name: string, known: readonly string[], otherwise?: stri
   );
 }
 
-/** The part of a schema that explanations read. */
-interface SchemaView {
-  readonly description?: string;
-  readonly default?: unknown;
-  readonly format?: string;
-  readonly properties?: Readonly<Record<string, SchemaView | undefined>>;
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: "text",
-  integer: "a whole number",
-  number: "a number",
-  boolean: "true or false",
-  array: "a list",
-  object: "a section with keys",
-  null: "nothing",
-};
-
-const TYPE_FIXES: Readonly<Record<string, string>> = {
-  integer: "write a whole number",
-  number: "write a number",
-  boolean: "write true or false without quotes",
-  array: "write a list: [one, two], or a line `- one` for each",
-  object: "write `key: value` pairs below it",
-};
-
-const FORMATS: Readonly<Record<string, { readonly name: string; readonly example: string }>> = {
-  duration: { name: "a duration", example: "a number and a unit: 250ms, 30s, 10m, 1h, 7d" },
-  size: { name: "a size", example: "a number and a unit: 512b, 64kb, 20mb, 1gb" },
-  price: { name: "an exact price", example: "US dollars per million tokens with six decimals at most" },
-  uri: { name: "a URL", example: "one such as https://api.example.com/v1" },
-  email: { name: "an e-mail address", example: "one such as name@example.com" },
-};
-
 function wrongName(path: Path, where: string, found: string, value: unknown, allowed: readonly string[]): Fault {
   const fix = nameFix(String(value), allowed);
   return { path, on: "value", message: `${where} is ${found}; it can be ${listOf(allowed)}`, fix };
-}
-
-function typeNames(types: unknown): string {
-  return listOf((Array.isArray(types) ? types : [types]).map((type) => TYPE_NAMES[String(type)] ?? String(type)));
-}
-
-function typeOf(value: unknown, standIn?: string): string {
-  if (standIn !== undefined) return `the text of ${standIn}`;
-  if (Array.isArray(value)) return "a list";
-  if (value === null) return "nothing";
-  if (typeof value === "number" || typeof value === "boolean") return `${typeof value === "number" ? "the number " : ""}${value}`;
-  return TYPE_NAMES[typeof value] ?? typeof value;
-}
-
-function typeFix(types: unknown, schema: SchemaView, value: unknown): string {
-  const type = String(Array.isArray(types) ? types[0] : types);
-  if (type !== "string")
-    return schema.default === undefined || typeof schema.default === "object"
-      ? (TYPE_FIXES[type] ?? "correct it")
-      : `${TYPE_FIXES[type]}, such as ${show(schema.default)}`;
-  if (schema.format !== undefined && FORMATS[schema.format] !== undefined) return `write ${formatExample(schema.format)}`;
-  return typeof value === "object" ? `write ${describe(schema)}` : "put it in quotes";
-}
-
-function formatName(format: unknown): string {
-  return FORMATS[String(format)]?.name ?? `of the form "${String(format)}"`;
-}
-
-function formatExample(format: unknown): string {
-  return FORMATS[String(format)]?.example ?? `text of the form "${String(format)}"`;
-}
-
-function describe(schema: SchemaView): string {
-  return schema.description === undefined ? "what belongs there" : `what belongs there: ${trimDot(schema.description)}`;
-}
-
-function trimDot(text: string): string {
-  return text.replace(/\.$/, "");
-}
-
-function listOf(words: readonly string[]): string {
-  return words.length < 2 ? (words[0] ?? "nothing") : `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-}
-
-function show(value: unknown): string {
-  if (typeof value === "object" && value !== null) return typeOf(value);
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
