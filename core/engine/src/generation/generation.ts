@@ -14,6 +14,8 @@ import { GENERATION, PROCESS } from "./tokens.ts";
 /** Something that holds a generation: an exchange. */
 export interface Leaseholder {
   readonly startedAtMs: number;
+  /** The holder's place among the leases. The generation writes it. */
+  leaseIndex: number;
   /** Ends what is under way, because the generation's time is up. */
   abort(reason: GatewayError): void;
 }
@@ -60,7 +62,11 @@ export class Generation {
   readonly createdAtMs: number;
   readonly #scope: ClosingScope;
   readonly #clock: Clock;
-  readonly #leases = new Set<Leaseholder>();
+  /**
+   * An array, not a Set: a Set under constant adding and deleting leaves a chain of outgrown tables behind, and as soon as
+   * one of them is in V8's old space it keeps every exchange since then alive until the next full collection.
+   */
+  readonly #leases: Leaseholder[] = [];
   #onEmpty: (() => void) | undefined;
 
   constructor(number: number, snapshot: Snapshot, routes: RouteTable<CompiledRoute>, scope: ClosingScope, clock: Clock) {
@@ -73,29 +79,34 @@ export class Generation {
   }
 
   get leases(): number {
-    return this.#leases.size;
+    return this.#leases.length;
   }
 
   /** Age of the oldest lease in milliseconds, 0 without one. */
   get oldestLeaseMs(): number {
-    // A set keeps the order of insertion.
-    const [oldest] = this.#leases;
-    return oldest === undefined ? 0 : this.#clock.now() - oldest.startedAtMs;
+    const nowMs = this.#clock.now();
+    return this.#leases.reduce((oldestMs, { startedAtMs }) => Math.max(oldestMs, nowMs - startedAtMs), 0);
   }
 
   /** Takes a lease: the generation stays until it is given back. */
   lease(holder: Leaseholder): void {
-    this.#leases.add(holder);
+    holder.leaseIndex = this.#leases.length;
+    this.#leases.push(holder);
   }
 
+  /** Gives a lease back. */
   release(holder: Leaseholder): void {
-    this.#leases.delete(holder);
-    if (this.#leases.size === 0) this.#onEmpty?.();
+    const last = this.#leases.pop();
+    if (last !== undefined && last !== holder) {
+      last.leaseIndex = holder.leaseIndex;
+      this.#leases[holder.leaseIndex] = last;
+    }
+    if (this.#leases.length === 0) this.#onEmpty?.();
   }
 
   /** Waits for the last lease, ends what is left after the deadline, then closes everything in reverse order. */
   async drain(deadlineMs: number): Promise<void> {
-    if (this.#leases.size > 0) {
+    if (this.#leases.length > 0) {
       const empty = new Promise<void>((resolve) => {
         this.#onEmpty = resolve;
       });
@@ -111,6 +122,6 @@ export class Generation {
       "overloaded",
       "The gateway is replacing its configuration, and this request outlived the old one.",
     );
-    for (const holder of this.#leases) holder.abort(reason);
+    for (const holder of [...this.#leases]) holder.abort(reason);
   }
 }

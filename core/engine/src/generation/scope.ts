@@ -16,7 +16,7 @@ export class ClosingScope implements Scope {
   }
 
   async close(): Promise<void> {
-    const closers = this.#closers.reverse();
+    const closers = this.#closers.toReversed();
     this.#closers = [];
     for (const close of closers) {
       try {

@@ -31,12 +31,22 @@ async function runFrom(links: readonly Link[], index: number, ctx: StepContext):
 }
 
 function nextOf(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
-  let calls = 0;
+  return link.reentrant ? repeatableNext(links, index, ctx, link) : singleNext(links, index, ctx, link);
+}
+
+function singleNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
+  let isCalled = false;
+  return () => {
+    if (isCalled) return Promise.reject(misuse(link.name, "called next() a second time and is not re-entrant"));
+    isCalled = true;
+    return runFrom(links, index + 1, ctx);
+  };
+}
+
+function repeatableNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
   let isRunning = false;
   return async () => {
     if (isRunning) throw misuse(link.name, "called next() while an earlier call was still running");
-    if (calls > 0 && !link.reentrant) throw misuse(link.name, "called next() a second time and is not re-entrant");
-    calls++;
     isRunning = true;
     try {
       await runFrom(links, index + 1, ctx);

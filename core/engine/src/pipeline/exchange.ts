@@ -47,6 +47,7 @@ export class LiveExchange implements Exchange {
   pricer: Pricer | undefined;
   /** What the client was told, or would have been, when the exchange failed. */
   failure: GatewayError | undefined;
+  leaseIndex = -1;
   /** Set once the rows are in the outbox. */
   isSettled = false;
   readonly #controller = new AbortController();

@@ -51,7 +51,7 @@ export function createAdminApp(
 
 async function authenticate(ctx: Koa.Context, keyRing: KeyRing): Promise<void> {
   const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(ctx.get("authorization")) ?? [];
-  const identity = key === undefined ? undefined : await keyRing.find(keyRing.digest(key));
+  const identity = key === undefined ? undefined : await keyRing.identify(key);
   if (identity === undefined) {
     throw new GatewayError(
       "authentication_failed",

@@ -36,7 +36,7 @@ export function keyRoutes({ keys, keyRing, clock }: KeyRouteParts): AdminRoutes 
         createdAtMs: clock.now(),
       };
       await keys.insert(record);
-      keyRing.forget(record.digest);
+      keyRing.forget();
       // The only time the key itself is shown.
       return { key, ...describe(record) };
     },
