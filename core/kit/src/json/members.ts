@@ -77,6 +77,10 @@ class MemberCursor {
     const text = this.#text;
     const start = skipSpace(text, this.#at);
     if (text.charCodeAt(start) !== QUOTE) return undefined;
+    if (++this.#nodes > this.#limits.maxNodes) {
+      this.#refuse("nodes");
+      return undefined;
+    }
     const keyEnd = stringEnd(text, start);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = this.#valueEnd(valueStart);

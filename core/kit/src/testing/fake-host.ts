@@ -1,0 +1,49 @@
+/** A host for tests: nothing behind it but what the test gives. */
+
+import type { Host, Log } from "@sluice/spec";
+import { fakeClock } from "./fake-clock.ts";
+
+/** One line that a plugin logged. */
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A host that remembers what was logged and what was deferred. */
+export interface FakeHost extends Host {
+  readonly lines: readonly LogLine[];
+  /** Runs what was deferred, the newest first. */
+  close(): Promise<void>;
+}
+
+/** A host with no models, keys, prices, providers or rows; `parts` replaces any of it. */
+export function fakeHost(parts: Partial<Host> = {}): FakeHost {
+  const lines: LogLine[] = [];
+  const closers: (() => void | Promise<void>)[] = [];
+  return {
+    log: fakeLog(lines),
+    clock: fakeClock(),
+    scope: { defer: (close) => void closers.unshift(close) },
+    generation: 1,
+    shared: (_key, make) => make(),
+    models: { find: () => undefined, list: () => [] },
+    authority: { identify: () => undefined, mayUse: () => true, headerNames: [] },
+    providers: { find: () => undefined, names: () => [] },
+    prices: { find: () => undefined },
+    ledger: { rows: async () => [] },
+    ...parts,
+    lines,
+    async close() {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+/** A log that appends to `lines`. */
+export function fakeLog(lines: LogLine[]): Log {
+  const write = (level: keyof Log) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    lines.push({ level, message, fields });
+  };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}
