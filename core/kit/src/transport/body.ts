@@ -29,6 +29,11 @@ export class ResponseBody {
     this.#cancel = cancel;
   }
 
+  /** Whether the upstream waits for the reader. */
+  get isPaused(): boolean {
+    return this.#isPaused;
+  }
+
   /** Takes a chunk from the transport. */
   push(chunk: Uint8Array): void {
     if (this.#isEnded) return;
@@ -81,7 +86,10 @@ export class ResponseBody {
   /** The whole body. Rejects with `upstream_invalid_response` over the limit, or with the transport's failure. */
   async collect(maxBytes: number): Promise<Uint8Array> {
     this.#roomBytes = maxBytes - this.#waitingBytes;
-    if (this.#roomBytes < 0) this.#cancel(tooLarge());
+    if (this.#roomBytes < 0) {
+      this.cancel(tooLarge());
+      throw tooLarge();
+    }
     this.#resume();
     if (!this.#isEnded) await this.#arrival();
     if (this.#failure !== undefined) throw this.#failure;

@@ -131,11 +131,7 @@ class CallHandler implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
     if (status < 200) return;
     clearTimeout(this.#timer);
-    const idleMs = this.#idleMs;
-    this.#timer = setTimeout(
-      () => this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${idleMs} ms.`)),
-      idleMs,
-    );
+    this.#timer = setTimeout(() => this.#onIdle(), this.#idleMs);
     this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
     this.#resolve({ status, headers, body: this.#body });
   }
@@ -143,6 +139,12 @@ class CallHandler implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#timer.refresh();
     this.#body?.push(chunk);
+  }
+
+  #onIdle(): void {
+    // Paused by us: the reader is slow, not the upstream. Its time runs anew.
+    if (this.#body?.isPaused === true) this.#timer.refresh();
+    else this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`));
   }
 
   onResponseEnd(): void {

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { ResponseBody } from "./body.ts";
+
+/** A body with a transport that writes down what it is told. */
+function openBody() {
+  const told: string[] = [];
+  const body = new ResponseBody({ pause: () => told.push("pause"), resume: () => told.push("resume") }, (reason) => {
+    told.push("cancel");
+    body.fail(reason);
+  });
+  return { body, told };
+}
+
+const bytes = (length: number): Uint8Array => new Uint8Array(length);
+
+describe("a body that is read", () => {
+  it("pauses the transport over 64 KB, and resumes it when what waits is taken", async () => {
+    const { body, told } = openBody();
+    for (let count = 0; count < 5; count++) body.push(bytes(20_000));
+    expect(told).toEqual(["pause"]);
+    expect(await body.read()).toHaveLength(5);
+    expect(told).toEqual(["pause", "resume"]);
+  });
+
+  it("gives what has arrived before the failure", async () => {
+    const { body } = openBody();
+    const reason = new Error("reset");
+    body.push(bytes(1));
+    body.fail(reason);
+    expect(await body.read()).toHaveLength(1);
+    await expect(body.read()).rejects.toBe(reason);
+  });
+
+  it("ends after its last chunk, and stays ended", async () => {
+    const { body } = openBody();
+    const waiting = body.read();
+    body.push(bytes(1));
+    body.end();
+    expect(await waiting).toHaveLength(1);
+    expect(await body.read()).toBeUndefined();
+    expect(await body.read()).toBeUndefined();
+  });
+
+  it("is not failed after its end", async () => {
+    const { body, told } = openBody();
+    body.end();
+    body.fail(new Error("late"));
+    body.cancel();
+    expect(await body.read()).toBeUndefined();
+    expect(told).toEqual([]);
+  });
+});
+
+describe("a body that is collected", () => {
+  it("is never paused", async () => {
+    const { body, told } = openBody();
+    const collected = body.collect(1_000_000);
+    for (let count = 0; count < 10; count++) body.push(bytes(50_000));
+    body.end();
+    expect(await collected).toHaveLength(500_000);
+    expect(told).toEqual([]);
+  });
+
+  it("counts what arrived before the collecting began", async () => {
+    const { body, told } = openBody();
+    body.push(bytes(100_000));
+    await expect(body.collect(99_999)).rejects.toMatchObject({ code: "upstream_invalid_response" });
+    expect(told).toEqual(["pause", "cancel"]);
+  });
+
+  it("stops at the first byte over the bound", async () => {
+    const { body, told } = openBody();
+    const collected = body.collect(10);
+    body.push(bytes(10));
+    expect(told).toEqual([]);
+    body.push(bytes(1));
+    await expect(collected).rejects.toMatchObject({ code: "upstream_invalid_response" });
+    expect(told).toEqual(["cancel"]);
+  });
+
+  it("is empty when nothing came", async () => {
+    const { body } = openBody();
+    body.end();
+    expect(await body.collect(0)).toHaveLength(0);
+  });
+});
+
+describe("a body that is released", () => {
+  it("is cancelled when too much follows", () => {
+    const { body, told } = openBody();
+    body.release(60_000);
+    body.push(bytes(60_000));
+    expect(told).toEqual([]);
+    body.push(bytes(60_000));
+    expect(told).toEqual(["cancel"]);
+  });
+});
