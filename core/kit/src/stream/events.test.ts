@@ -107,6 +107,22 @@ describe("an event", () => {
   });
 });
 
+describe("the end", () => {
+  it.each([
+    ["completes an event without its blank line", "data: a\n\ndata: b\n", ["a", "b"]],
+    ["does so with CR LF and CR", "data: a\r\n\r\ndata: b\r", ["a", "b"]],
+    ["drops an event whose last line was cut", "data: a\n\ndata: b", ["a"]],
+    ["repeats nothing", "data: a\n\n", ["a"]],
+    ["makes nothing of nothing", "", []],
+  ])("%s", (_what, text, expected) => {
+    const events: string[] = [];
+    const reader = createEventReader(({ data }) => events.push(data));
+    reader.pushText(text);
+    reader.end();
+    expect(events).toEqual(expected);
+  });
+});
+
 describe("the bound of an event", () => {
   const megabyte = "x".repeat(1024 * 1024);
 

@@ -12,6 +12,8 @@ export interface EventReader {
   push(chunk: Uint8Array): void;
   /** Takes text that is already decoded. */
   pushText(text: string): void;
+  /** Nothing more comes. An event whose last line is complete counts, even without its blank line. */
+  end(): void;
 }
 
 /** A reader that hands each event on as soon as its blank line has arrived. */
@@ -27,8 +29,10 @@ export function createEventReader(onEvent: (event: UpstreamEvent) => void): Even
       if (error.type !== "unknown-field" && error.type !== "invalid-retry") fault = error;
     },
   });
+  let isLineComplete = false;
   const pushText = (text: string): void => {
     parser.feed(text);
+    if (text !== "") isLineComplete = text.endsWith("\n") || text.endsWith("\r");
     if (fault !== undefined) {
       throw new GatewayError(
         "upstream_invalid_response",
@@ -39,5 +43,12 @@ export function createEventReader(onEvent: (event: UpstreamEvent) => void): Even
       );
     }
   };
-  return { push: (chunk) => pushText(decoder.decode(chunk, { stream: true })), pushText };
+  return {
+    push: (chunk) => pushText(decoder.decode(chunk, { stream: true })),
+    pushText,
+    end() {
+      // Two, because the first may be the second half of a CR LF.
+      if (isLineComplete) pushText("\n\n");
+    },
+  };
 }

@@ -54,12 +54,15 @@ export function get(server: LocalServer, path = "/"): HttpCall {
 }
 
 /** Timeouts that only a fault reaches; tests shorten the one they mean. */
-export function within(timeouts: Partial<SendOptions["timeouts"]> = {}, signal = new AbortController().signal): SendOptions {
-  return { signal, timeouts: { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts } };
+export function within(timeouts: Partial<SendOptions["timeouts"]> = {}, signal?: SendOptions["signal"]): SendOptions {
+  return {
+    signal: signal ?? new AbortController().signal,
+    timeouts: { connectMs: 1_000, firstByteMs: 5_000, idleMs: 5_000, ...timeouts },
+  };
 }
 
-/** Resolves when a connection has ended. */
-export function closed(socket: Socket | undefined): Promise<void> {
+/** Resolves with true when a connection has ended. */
+export function closed(socket: Socket | undefined): Promise<boolean> {
   if (socket === undefined) return Promise.reject(new Error("There was no connection."));
-  return socket.closed ? Promise.resolve() : new Promise((resolve) => socket.once("close", () => resolve()));
+  return socket.closed ? Promise.resolve(true) : new Promise((resolve) => socket.once("close", () => resolve(true)));
 }

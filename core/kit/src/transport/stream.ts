@@ -56,6 +56,7 @@ class StreamReader implements StreamSink {
   readonly #clock: Clock;
   #queue: Frame[] = [];
   #isDone = false;
+  #isEnded = false;
   /** What the translator threw after frames that may still be delivered. */
   #failure: unknown;
 
@@ -99,7 +100,18 @@ class StreamReader implements StreamSink {
     }
   }
 
-  async *frames(): AsyncGenerator<Frame, void, undefined> {
+  /** The frames. A generator that never began runs no `finally`: its `return` gives up by itself. */
+  frames(): AsyncGenerator<Frame, void, undefined> {
+    const frames = this.#frames();
+    const close = frames.return.bind(frames);
+    frames.return = (value) => {
+      this.#giveUp();
+      return close(value);
+    };
+    return frames;
+  }
+
+  async *#frames(): AsyncGenerator<Frame, void, undefined> {
     try {
       for (;;) {
         const queue = this.#queue;
@@ -117,24 +129,34 @@ class StreamReader implements StreamSink {
       this.#attempt.error = asGatewayError(error);
       throw this.#attempt.error;
     } finally {
-      // Without an outcome the stream was cut: by an error, or by a reader that went away.
-      if (this.#attempt.outcome === undefined) {
-        this.#attempt.outcome = "partial";
-        this.#attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
-        this.#body.cancel(this.#attempt.error);
-      }
+      this.#giveUp();
       this.#attempt.endedAtMs = this.#clock.now();
     }
+  }
+
+  /** Without an outcome the stream was cut: by an error, or by a reader that went away. */
+  #giveUp(): void {
+    const attempt = this.#attempt;
+    if (attempt.outcome !== undefined) return;
+    attempt.outcome = "partial";
+    attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
+    attempt.endedAtMs = this.#clock.now();
+    this.#body.cancel(attempt.error);
   }
 
   /** Takes what has arrived. A body that ends without the dialect's end mark is a cut stream. */
   async #read(): Promise<void> {
     const chunks = await this.#body.read();
-    if (chunks === undefined) {
+    if (chunks === undefined && this.#isEnded) {
       throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
     }
     try {
-      for (const chunk of chunks) this.#events.push(chunk);
+      if (chunks === undefined) {
+        this.#isEnded = true;
+        this.#events.end();
+      } else {
+        for (const chunk of chunks) this.#events.push(chunk);
+      }
     } catch (error) {
       this.#failure = error;
     }

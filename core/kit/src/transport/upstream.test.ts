@@ -38,7 +38,7 @@ describe("a reply in one piece", () => {
     const server = await serveHttp((_request, response) => void response.write("x".repeat(2_000)));
     const { body } = await openPool().send(get(server), within());
     await expect(body.collect(1_999)).rejects.toEqual(failsWith("upstream_invalid_response"));
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("may be exactly as large as the bound", async () => {
@@ -99,7 +99,7 @@ describe("an upstream that hangs", () => {
   it("before its headers runs into the first-byte timer", async () => {
     const server = await serveHttp(() => undefined);
     await expect(openPool().send(get(server), within({ firstByteMs: 30 }))).rejects.toEqual(failsWith("upstream_timeout"));
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("with informational replies for ever runs into the same timer", async () => {
@@ -108,7 +108,7 @@ describe("an upstream that hangs", () => {
       socket.once("close", () => clearInterval(timer));
     });
     await expect(openPool().send(get(server), within({ firstByteMs: 50 }))).rejects.toEqual(failsWith("upstream_timeout"));
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("in the body runs into the idle timer", async () => {
@@ -118,7 +118,7 @@ describe("an upstream that hangs", () => {
     });
     const { body } = await openPool().send(get(server), within({ idleMs: 30 }));
     await expect(body.collect(100)).rejects.toEqual(failsWith("upstream_timeout"));
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("while every connection is taken runs into the first-byte timer", async () => {
@@ -158,7 +158,7 @@ describe("a signal", () => {
     const controller = new AbortController();
     const server = await serveHttp(() => controller.abort(gone));
     await expect(openPool().send(get(server), within({}, controller.signal))).rejects.toBe(gone);
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("fails a body that waits for more, and closes the socket", async () => {
@@ -169,7 +169,7 @@ describe("a signal", () => {
     const next = body.read();
     controller.abort(gone);
     await expect(next).rejects.toBe(gone);
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 });
 
@@ -193,14 +193,14 @@ describe("connections", () => {
     const server = await serveHttp((_request, response) => void response.write("data: [DONE]\n\n"));
     const { body } = await openPool().send(get(server), within());
     body.release(20);
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("are dropped when a body is cancelled", async () => {
     const server = await serveHttp((_request, response) => void response.write("abc"));
     const { body } = await openPool().send(get(server), within());
     body.cancel();
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 });
 
@@ -234,7 +234,7 @@ describe("back-pressure", () => {
     // What the kernel holds on both sides is a few megabytes; all of it would be 128.
     expect(server.sockets[0]?.bytesWritten).toBeLessThan(32 * 1024 * 1024);
     body.cancel();
-    await closed(server.sockets[0]);
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 
   it("is no reason to call the upstream idle", async () => {

@@ -1,0 +1,206 @@
+import { describe, expect, it } from "vitest";
+import { type Attempt, type Frame, GatewayError, type StreamReply } from "@sluice/spec";
+import { createChatTranslator } from "../openai/stream.ts";
+import { fakeClock } from "../testing/fake-clock.ts";
+import { fakeAttempt } from "../testing/fake-exchange.ts";
+import { ResponseBody } from "./body.ts";
+import { openStream } from "./stream.ts";
+
+const clock = fakeClock();
+
+const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
+const delta = (content: object, finish: string | null = null): string =>
+  event({ id: "c", model: "m", choices: [{ index: 0, delta: content, finish_reason: finish }] });
+
+const ROLE = delta({ role: "assistant", content: "" });
+const HELLO = delta({ content: "Hello" });
+const STOP = delta({}, "stop");
+const USAGE = event({ id: "c", model: "m", choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
+const ERROR = event({ error: { message: "overloaded", type: "overloaded_error" } });
+const DONE = "data: [DONE]\n\n";
+
+/** An upstream whose next bytes the test decides. */
+class Wire {
+  readonly attempt: Attempt = fakeAttempt();
+  cancelled: unknown;
+  readonly #body = new ResponseBody({ pause() {}, resume() {} }, (reason) => {
+    this.cancelled = reason;
+    this.#body.fail(reason);
+  });
+
+  say(...texts: readonly string[]): this {
+    for (const text of texts) this.#body.push(Buffer.from(text));
+    return this;
+  }
+
+  end(): this {
+    this.#body.end();
+    return this;
+  }
+
+  fail(reason: unknown): this {
+    this.#body.fail(reason);
+    return this;
+  }
+
+  open({ includeUsage = false, type = "text/event-stream; charset=utf-8" } = {}): Promise<StreamReply> {
+    const response = { status: 200, headers: { "content-type": type }, body: this.#body };
+    return openStream({ response, translator: createChatTranslator("m"), attempt: this.attempt, includeUsage, clock });
+  }
+}
+
+/** Reads a stream to its end or failure. */
+async function drain(reply: StreamReply): Promise<{ texts: string[]; error: unknown }> {
+  const texts: string[] = [];
+  try {
+    for await (const frame of reply.frames) texts.push(`data: ${frame.raw ?? ""}\n\n`);
+    return { texts, error: undefined };
+  } catch (error) {
+    return { texts, error };
+  }
+}
+
+const isOpen = Symbol("open");
+const soon = (promise: Promise<unknown>): Promise<unknown> =>
+  Promise.race([promise.then(() => "settled"), new Promise((resolve) => setImmediate(() => resolve(isOpen)))]);
+
+describe("priming", () => {
+  it("waits past a role and an empty text for the first content", async () => {
+    const wire = new Wire().say(ROLE, delta({ content: "" }));
+    const opening = wire.open();
+    expect(await soon(opening)).toBe(isOpen);
+    wire.say(HELLO);
+    await opening;
+    expect(wire.attempt.firstContentAtMs).toBe(clock.now());
+  });
+
+  it.each([
+    ["a text", { content: "x" }],
+    ["a refusal", { refusal: "no" }],
+    ["a tool call", { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] }],
+    ["something new", { reasoning: "hm" }],
+  ])("is over with %s", async (_what, content) => {
+    const { status } = await new Wire().say(ROLE, delta(content)).open();
+    expect(status).toBe(200);
+  });
+
+  it("is over with a finish reason alone", async () => {
+    expect(await drain(await new Wire().say(ROLE, STOP, DONE).open())).toEqual({ texts: [ROLE, STOP], error: undefined });
+  });
+
+  it("throws what fails before content, and drops the connection", async () => {
+    const wire = new Wire().say(ROLE, ERROR);
+    await expect(wire.open()).rejects.toMatchObject({ code: "upstream_overloaded", retryable: true });
+    expect(wire.cancelled).toBeDefined();
+  });
+
+  it("throws when the stream ends without content", async () => {
+    await expect(new Wire().say(ROLE).end().open()).rejects.toMatchObject({ code: "stream_truncated", retryable: true });
+    await expect(new Wire().end().open()).rejects.toMatchObject({ code: "stream_truncated" });
+  });
+
+  it("throws the transport's failure", async () => {
+    const reset = new GatewayError("upstream_unreachable", "reset");
+    await expect(new Wire().say(ROLE).fail(reset).open()).rejects.toBe(reset);
+  });
+
+  it("throws for an event that is not JSON", async () => {
+    await expect(new Wire().say("data: <html>\n\n").open()).rejects.toMatchObject({ code: "upstream_invalid_response" });
+  });
+
+  it.each(["application/json", "text/html", ""])("throws for a reply of type %j, and drops the connection", async (type) => {
+    const wire = new Wire().say('{"choices":[]}');
+    await expect(wire.open({ type })).rejects.toMatchObject({ code: "upstream_invalid_response" });
+    expect(wire.cancelled).toBeDefined();
+  });
+
+  it("lets an empty stream be empty", async () => {
+    const reply = await new Wire().say(ROLE, DONE).open();
+    expect(await drain(reply)).toEqual({ texts: [ROLE], error: undefined });
+  });
+});
+
+describe("the frames", () => {
+  it("are the events as they came, without the end mark", async () => {
+    const wire = new Wire().say(ROLE, HELLO, STOP, DONE).end();
+    expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
+    expect(wire.attempt).toMatchObject({ outcome: "success", error: undefined, endedAtMs: clock.now() });
+    expect(wire.cancelled).toBeUndefined();
+  });
+
+  it("end with the end mark, whatever the connection does and whatever follows", async () => {
+    const wire = new Wire().say(HELLO, DONE, HELLO, "data: <html>\n\n");
+    expect(await drain(await wire.open())).toEqual({ texts: [HELLO], error: undefined });
+    expect(wire.attempt.outcome).toBe("success");
+  });
+
+  it("hold no usage unless it was asked for; the attempt has it in any case", async () => {
+    for (const includeUsage of [false, true]) {
+      const wire = new Wire().say(HELLO, STOP, USAGE, DONE);
+      const { texts } = await drain(await wire.open({ includeUsage }));
+      expect(texts).toEqual(includeUsage ? [HELLO, STOP, USAGE] : [HELLO, STOP]);
+      expect(wire.attempt.usage).toEqual({ promptTokens: 1, completionTokens: 2, totalTokens: 3 });
+      expect(wire.attempt.usageSource).toBe("provider");
+    }
+  });
+
+  it("are delivered before a failure that came in the same bytes", async () => {
+    const wire = new Wire().say(ROLE + HELLO + ERROR);
+    const { texts, error } = await drain(await wire.open());
+    expect(texts).toEqual([ROLE, HELLO]);
+    expect(error).toMatchObject({ code: "upstream_overloaded" });
+    expect(wire.attempt).toMatchObject({ outcome: "partial", error: { code: "upstream_overloaded" } });
+    expect(wire.cancelled).toBe(error);
+  });
+
+  it("fail when the stream is cut, by an end or by a reset", async () => {
+    const ended = new Wire().say(HELLO).end();
+    expect((await drain(await ended.open())).error).toMatchObject({ code: "stream_truncated" });
+    expect(ended.attempt.outcome).toBe("partial");
+    const reset = new GatewayError("upstream_unreachable", "reset");
+    const wire = new Wire().say(HELLO).fail(reset);
+    expect(await drain(await wire.open())).toEqual({ texts: [HELLO], error: reset });
+    expect(wire.attempt).toMatchObject({ outcome: "partial", error: reset });
+  });
+
+  it("end well when only the last blank line is missing", async () => {
+    const wire = new Wire().say(HELLO, "data: [DONE]\n").end();
+    expect(await drain(await wire.open())).toEqual({ texts: [HELLO], error: undefined });
+  });
+
+  it("are never made of an event that was cut", async () => {
+    const wire = new Wire().say(HELLO, HELLO.slice(0, 40)).end();
+    const { texts, error } = await drain(await wire.open());
+    expect(texts).toEqual([HELLO]);
+    expect(error).toMatchObject({ code: "stream_truncated" });
+  });
+});
+
+describe("a reader that goes away", () => {
+  it("settles the attempt as partial and drops the connection", async () => {
+    const wire = new Wire().say(HELLO, HELLO);
+    const { frames } = await wire.open();
+    for await (const frame of frames) {
+      expect(frame.chunk()).toMatchObject({ id: "c" });
+      break;
+    }
+    expect(wire.attempt).toMatchObject({ outcome: "partial", error: { code: "client_closed" }, endedAtMs: clock.now() });
+    expect(wire.cancelled).toBeDefined();
+  });
+
+  it("does so before it has read anything", async () => {
+    const wire = new Wire().say(HELLO);
+    const { frames } = await wire.open();
+    await (frames as AsyncGenerator<Frame>).return(undefined);
+    expect(wire.attempt).toMatchObject({ outcome: "partial", error: { code: "client_closed" } });
+    expect(wire.cancelled).toBeDefined();
+  });
+
+  it("after the end changes nothing", async () => {
+    const wire = new Wire().say(HELLO, DONE).end();
+    const reply = await wire.open();
+    await drain(reply);
+    await (reply.frames as AsyncGenerator<Frame>).return(undefined);
+    expect(wire.attempt.outcome).toBe("success");
+  });
+});
