@@ -4,6 +4,7 @@ const MAX_CHARACTERS = 500;
 
 const PATTERNS: readonly RegExp[] = [
   /\b(?:sk|pk|rk)-[A-Za-z0-9_*-]{4,}/g,
+  /\b(?:AIza|gsk_|hf_|xai-|ghp_)[A-Za-z0-9_-]{8,}/g,
   /\bBearer\s+\S+/gi,
   /\bAKIA[0-9A-Z]{12,}/g,
   /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_.-]+/g,

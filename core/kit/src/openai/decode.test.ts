@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@sluice/spec";
+import { decodeChat } from "./decode.ts";
+
+const folder = join(import.meta.dirname, "../../../../test/fixtures/openai");
+const golden = readdirSync(folder).filter((name) => name.startsWith("chat-"));
+
+describe("decodeChat", () => {
+  it.each(golden)("changes the model of %s and no other byte", (name) => {
+    const text = readFileSync(join(folder, name), "utf8");
+    const { model } = JSON.parse(text) as { model: string };
+    const { document, usage } = decodeChat(Buffer.from(text), "my-alias");
+    expect(document.bytes).toBe(text.replace(`"model": "${model}"`, '"model": "my-alias"'));
+    expect(document.bytes).not.toBe(text);
+    expect(document.value).toEqual({ ...(JSON.parse(text) as JsonObject), model: "my-alias" });
+    expect(usage?.totalTokens).toBeGreaterThan(0);
+  });
+
+  it("hands on the very bytes when the model is the same", () => {
+    const bytes = Buffer.from('{"model":"m","choices":[{}],"n":12345678901234567890}');
+    expect(decodeChat(bytes, "m").document.bytes).toBe(bytes);
+  });
+
+  it("adds a model that is missing", () => {
+    const { document } = decodeChat(Buffer.from('{"choices":[{}],"big":12345678901234567890}'), "m");
+    expect(document.bytes).toBe('{"choices":[{}],"big":12345678901234567890,"model":"m"}');
+  });
+
+  it("reads past a byte order mark", () => {
+    expect(decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{}]}'), "m").document.value).toMatchObject({ model: "m" });
+  });
+
+  it("reads a body that is a part of a larger buffer", () => {
+    const large = Buffer.from('xx{"model":"m","choices":[{}]}yy');
+    expect(decodeChat(large.subarray(2, -2), "m").document.value).toMatchObject({ model: "m" });
+  });
+
+  const unreadable = [
+    "",
+    "null",
+    "[]",
+    "7",
+    "<html>",
+    '{"choices":[',
+    "{}",
+    '{"choices":null}',
+    '{"choices":[]}',
+    '{"choices":{}}',
+    '{"choices":[1],}',
+  ];
+  it.each(unreadable)("refuses %j as an invalid response", (text) => {
+    expect(() => decodeChat(Buffer.from(text), "m")).toThrow(
+      expect.objectContaining({ code: "upstream_invalid_response", retryable: true }),
+    );
+  });
+
+  it("throws the error that a 200 carries inside", () => {
+    const body = Buffer.from('{"error":{"message":"slow down","type":"rate_limit_error"}}');
+    expect(() => decodeChat(body, "m")).toThrow(expect.objectContaining({ code: "upstream_rate_limited" }));
+  });
+});
