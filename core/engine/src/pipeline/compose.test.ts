@@ -1,0 +1,188 @@
+import { describe, expect, it } from "vitest";
+import { type Exchange, GatewayError, type GatewayRequest, type StepContext, type StepFunction } from "@sluice/spec";
+import { jsonReply } from "@sluice/kit";
+import { fakeExchange, fakeRequest } from "@sluice/kit/testing";
+import { compose, type Link } from "./compose.ts";
+
+function link(name: string, run: StepFunction, traits: Partial<Link> = {}): Link {
+  return { name, reentrant: false, needsBody: true, run, ...traits };
+}
+
+/** A context whose exchange counts how often its body is received. */
+function context(operationHasBody = true): StepContext & { received: number } {
+  let request: GatewayRequest | undefined;
+  const ctx = { received: 0, exchange: undefined as unknown as Exchange };
+  const receive = async (): Promise<void> => {
+    ctx.received++;
+    if (operationHasBody) request = fakeRequest({ model: "m" });
+  };
+  const exchange = fakeExchange({ receive });
+  Object.defineProperty(exchange, "request", { get: () => request });
+  ctx.exchange = exchange;
+  return ctx;
+}
+
+const answer = link("provider", async ({ exchange }) => {
+  exchange.reply = jsonReply({ ok: true });
+});
+
+describe("the order", () => {
+  it("is down the list and back up", async () => {
+    const seen: string[] = [];
+    const tracing = (name: string) =>
+      link(name, async (_ctx, next) => {
+        seen.push(`${name} down`);
+        await next();
+        seen.push(`${name} up`);
+      });
+    const end = link("end", async () => void seen.push("end"));
+    await compose([tracing("a"), tracing("b"), end])(context());
+    expect(seen).toEqual(["a down", "b down", "end", "b up", "a up"]);
+  });
+
+  it("ends at a step that does not call next", async () => {
+    const ctx = context();
+    const never = link("never", () => Promise.reject(new Error("must not run")));
+    await compose([answer, never])(ctx);
+    expect(ctx.exchange.reply).toBeDefined();
+  });
+
+  it("serves exchanges independently of each other", async () => {
+    const run = compose([link("a", async (_ctx, next) => next()), answer]);
+    const contexts = Array.from({ length: 20 }, () => context());
+    await Promise.all(contexts.map((ctx) => run(ctx)));
+    expect(contexts.every(({ exchange }) => exchange.reply !== undefined)).toBe(true);
+  });
+});
+
+describe("next", () => {
+  const twice: StepFunction = async (_ctx, next) => {
+    await next();
+    await next();
+  };
+
+  it("is refused a second time to a plain step", async () => {
+    let runs = 0;
+    const inner = link("inner", async () => void runs++);
+    await expect(compose([link("plain", twice), inner])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+      message: "The step plain failed.",
+      cause: { message: "Step plain called next() a second time and is not re-entrant." },
+    });
+    expect(runs).toBe(1);
+  });
+
+  it("is refused a second time to a plain step also after a failure", async () => {
+    const again: StepFunction = async (_ctx, next) => {
+      try {
+        await next();
+      } catch {
+        await next();
+      }
+    };
+    const fails = link("fails", () => Promise.reject(new GatewayError("upstream_failed", "no")));
+    await expect(compose([link("plain", again), fails])(context())).rejects.toMatchObject({ code: "plugin_failed" });
+  });
+
+  it("may be called again by a re-entrant step, and runs all inner steps each time", async () => {
+    let runs = 0;
+    const inner = link("inner", async (_ctx, next) => next());
+    const flaky = link("flaky", async ({ exchange }) => {
+      if (++runs < 3) throw new GatewayError("upstream_failed", "no");
+      exchange.reply = jsonReply({ runs });
+    });
+    const threeTimes: StepFunction = async (_ctx, next) => {
+      for (let left = 3; left > 0; left--) {
+        try {
+          return await next();
+        } catch (error) {
+          if (left === 1) throw error;
+        }
+      }
+    };
+    const retry = link("retry", threeTimes, { reentrant: true });
+    const ctx = context();
+    await compose([retry, inner, flaky])(ctx);
+    expect(runs).toBe(3);
+    expect(ctx.exchange.reply).toMatchObject({ document: { value: { runs: 3 } } });
+  });
+
+  it("is refused to a re-entrant step while an earlier call runs", async () => {
+    const both: StepFunction = async (_ctx, next) => void (await Promise.all([next(), next()]));
+    const slow = link("slow", () => new Promise((resolve) => setImmediate(resolve)));
+    await expect(compose([link("retry", both, { reentrant: true }), slow])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+      cause: { message: "Step retry called next() while an earlier call was still running." },
+    });
+  });
+
+  it("past the last step is a fault of the pipeline", async () => {
+    await expect(compose([link("a", async (_ctx, next) => next())])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+      message: "The pipeline ended without a reply.",
+    });
+    await expect(compose([])(context())).rejects.toMatchObject({ code: "plugin_failed" });
+  });
+});
+
+describe("a failure", () => {
+  it("that a step means goes through as it is", async () => {
+    const refusal = new GatewayError("rate_limited", "Too many.");
+    const outer = link("outer", async (_ctx, next) => next());
+    await expect(compose([outer, link("limits", () => Promise.reject(refusal))])(context())).rejects.toBe(refusal);
+  });
+
+  it.each([
+    ["an error", new TypeError("x is undefined")],
+    ["a word", "no"],
+    ["nothing", undefined],
+  ])("that throws %s becomes plugin_failed, with the step's name, and the cause for the log", async (_what, thrown) => {
+    const outer = link("outer", async (_ctx, next) => next());
+    const broken = link("broken", () => Promise.reject(thrown as Error));
+    const failure: unknown = await compose([outer, broken])(context()).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "plugin_failed", status: 500, message: "The step broken failed." });
+    expect((failure as Error).cause).toBe(thrown);
+  });
+
+  it("can be caught by an outer step", async () => {
+    const ctx = context();
+    const rescue = link("rescue", async ({ exchange }, next) =>
+      next().catch((error: GatewayError) => void (exchange.reply = jsonReply({ code: error.code }))),
+    );
+    await compose([rescue, link("broken", () => Promise.reject(new Error("x")))])(ctx);
+    expect(ctx.exchange.reply).toMatchObject({ document: { value: { code: "plugin_failed" } } });
+  });
+});
+
+describe("the body", () => {
+  it("is received before the first step that is not early, once", async () => {
+    const seen: number[] = [];
+    const ctx = context();
+    const look = (name: string, needsBody: boolean) =>
+      link(
+        name,
+        async (_ctx, next) => {
+          seen.push(ctx.received);
+          await next();
+        },
+        { needsBody },
+      );
+    await compose([look("auth", false), look("limits", true), look("cost", true), answer])(ctx);
+    expect(seen).toEqual([0, 1, 1]);
+    expect(ctx.received).toBe(1);
+  });
+
+  it("is not received for an early step that refuses", async () => {
+    const ctx = context();
+    const refuses = link("auth", () => Promise.reject(new GatewayError("authentication_failed", "no")), { needsBody: false });
+    await expect(compose([refuses, answer])(ctx)).rejects.toMatchObject({ code: "authentication_failed" });
+    expect(ctx.received).toBe(0);
+  });
+
+  it("that is broken fails the exchange with its own error", async () => {
+    const ctx = context();
+    const broken = new GatewayError("invalid_json", "no");
+    Object.assign(ctx.exchange, { receive: () => Promise.reject(broken) });
+    await expect(compose([answer])(ctx)).rejects.toBe(broken);
+  });
+});

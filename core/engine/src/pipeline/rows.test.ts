@@ -1,0 +1,144 @@
+import { describe, expect, it } from "vitest";
+import { type Cost, GatewayError } from "@sluice/spec";
+import { fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { LiveExchange } from "./exchange.ts";
+import { spendRows } from "./rows.ts";
+
+const clock = fakeClock(1_000_000);
+
+function open(parts: Partial<LiveExchange> = {}): LiveExchange {
+  const exchange = new LiveExchange({
+    id: "request-1",
+    operation: "chat",
+    client: fakeClient(),
+    generation: 3,
+    deadlineMs: 60_000,
+    clock,
+    read: async () => undefined,
+  });
+  exchange.end();
+  exchange.identity = fakeIdentity({ keyId: "key-7", alias: "ci", userId: "u", teamId: "t", tags: ["a", "b"] });
+  exchange.request = fakeRequest({ model: "asked" }, { endUser: "end", tags: ["b", "c"], metadata: { x: 1 } });
+  return Object.assign(exchange, parts);
+}
+
+describe("the rows of an exchange", () => {
+  it("are one for each attempt, each with its own outcome and cost", () => {
+    const exchange = open();
+    const failed = exchange.beginAttempt(fakeTarget("one"), "openai");
+    failed.outcome = "failure";
+    failed.error = new GatewayError("upstream_failed", "no");
+    const good = exchange.beginAttempt(fakeTarget("two"), "openai");
+    good.outcome = "success";
+    good.usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7, cachedTokens: 1, reasoningTokens: 2 };
+    good.usageSource = "provider";
+    good.firstContentAtMs = 1_000_005;
+    good.endedAtMs = 1_000_009;
+    exchange.pricer = ({ outcome }): Cost =>
+      outcome === "success" ? { status: "priced", nanoUsd: 42 } : { status: "free", nanoUsd: 0 };
+    expect(spendRows(exchange, clock)).toMatchObject([
+      {
+        attempt: 1,
+        targetId: "one/gpt-4o-mini",
+        status: "failure",
+        errorCode: "upstream_failed",
+        costNanoUsd: 0,
+        costStatus: "free",
+        totalTokens: null,
+        usageSource: null,
+      },
+      {
+        requestId: "request-1",
+        callType: "chat",
+        attempt: 2,
+        keyId: "key-7",
+        keyAlias: "ci",
+        userId: "u",
+        teamId: "t",
+        endUser: "end",
+        model: "asked",
+        targetId: "two/gpt-4o-mini",
+        provider: "openai",
+        status: "success",
+        errorCode: null,
+        promptTokens: 5,
+        completionTokens: 2,
+        totalTokens: 7,
+        cachedTokens: 1,
+        reasoningTokens: 2,
+        usageSource: "provider",
+        costNanoUsd: 42,
+        costStatus: "priced",
+        firstContentAtMs: 1_000_005,
+        endedAtMs: 1_000_009,
+        generation: 3,
+        metadata: { x: 1 },
+        clientAddress: "127.0.0.1",
+      },
+    ]);
+  });
+
+  it("join the tags of key and request without repeats", () => {
+    expect(spendRows(open(), clock)[0]?.tags).toEqual(["a", "b", "c"]);
+  });
+
+  it("are unpriced, not free, when nobody priced them", () => {
+    const exchange = open();
+    exchange.beginAttempt(fakeTarget(), "openai").outcome = "success";
+    expect(spendRows(exchange, clock)).toMatchObject([{ costStatus: "unpriced", costNanoUsd: null, totalTokens: null }]);
+  });
+
+  it("are one, of attempt 0, for a refusal after authentication", () => {
+    const exchange = open({ failure: new GatewayError("model_not_found", "no") });
+    expect(spendRows(exchange, clock)).toMatchObject([
+      { attempt: 0, status: "failure", errorCode: "model_not_found", targetId: null, costNanoUsd: 0, costStatus: "free" },
+    ]);
+  });
+
+  it("are none without an identity", () => {
+    expect(spendRows(open({ identity: undefined, failure: new GatewayError("authentication_failed", "no") }), clock)).toEqual([]);
+  });
+
+  it.each(["models", "spend"] as const)("are none for the operation %s", (operation) => {
+    expect(spendRows(open({ operation }), clock)).toEqual([]);
+  });
+
+  it.each([
+    [undefined, "failure"],
+    [1_000_001, "partial"],
+  ] as const)("close an attempt that is still open, with what ended the exchange: content at %s", (firstContentAtMs, status) => {
+    const exchange = open();
+    const attempt = exchange.beginAttempt(fakeTarget(), "openai");
+    attempt.firstContentAtMs = firstContentAtMs;
+    exchange.abort(new GatewayError("deadline_exceeded", "late"));
+    expect(spendRows(exchange, clock)).toMatchObject([{ status, errorCode: "deadline_exceeded", endedAtMs: clock.now() }]);
+  });
+});
+
+describe("a live exchange", () => {
+  it("reads its body once, however often it is asked", async () => {
+    let reads = 0;
+    const request = fakeRequest({ model: "m" });
+    const exchange = new LiveExchange({
+      id: "request-1",
+      operation: "chat",
+      client: fakeClient(),
+      generation: 1,
+      deadlineMs: 60_000,
+      clock,
+      read: async () => (reads++, request),
+    });
+    await Promise.all([exchange.receive(), exchange.receive()]);
+    await exchange.receive();
+    exchange.end();
+    expect(reads).toBe(1);
+    expect(exchange.request).toBe(request);
+  });
+
+  it("keeps the first reason of its end", () => {
+    const exchange = open();
+    exchange.abort(new GatewayError("client_closed", "first"));
+    exchange.abort(new GatewayError("deadline_exceeded", "second"));
+    expect(exchange.signal.reason).toMatchObject({ code: "client_closed" });
+  });
+});

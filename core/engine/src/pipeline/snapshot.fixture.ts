@@ -1,0 +1,100 @@
+/** Settings as the configuration would give them, for tests of pipelines and generations. */
+
+import type { StepDefinition } from "@sluice/spec";
+import { defineStep } from "@sluice/kit";
+import type { ModelSettings, PipelineSettings, Position, ProviderSettings, Snapshot, StepSettings } from "../config/snapshot.ts";
+
+/** A position in a file that does not exist. */
+export const AT: Position = Object.freeze({ file: "config/gateway.yaml", line: 1, column: 1 });
+
+/** The position of a line. */
+export function line(number: number): Position {
+  return { file: "pipelines/chat.yaml", line: number, column: 5 };
+}
+
+/** A pipeline of steps by their names; each stands on a line of its own, from line 10. */
+export function pipelineOf(
+  steps: readonly (string | Partial<StepSettings>)[],
+  parts: Partial<PipelineSettings> = {},
+): PipelineSettings {
+  return {
+    name: "chat",
+    file: "pipelines/chat.yaml",
+    routes: [{ method: "POST", path: "/v1/chat/completions", at: line(3) }],
+    operation: "chat",
+    deadlineMs: 600_000,
+    steps: steps.map((step, index) => ({
+      use: "",
+      options: {},
+      at: line(10 + index),
+      index,
+      ...(typeof step === "string" ? { use: step } : step),
+    })),
+    at: line(1),
+    ...parts,
+  };
+}
+
+/** A snapshot with nothing in it but what the test gives. */
+export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
+  return {
+    digest: "digest-1",
+    files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1" }],
+    server: {
+      host: "127.0.0.1",
+      port: 0,
+      admin: { host: "127.0.0.1", port: 0 },
+      authHeaders: [],
+      drainTimeoutMs: 120_000,
+      maxBodyBytes: 1_000_000,
+      dataDirectory: "/tmp/none",
+    },
+    store: { use: "memory", options: {}, at: AT },
+    plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
+    providers: [],
+    models: [],
+    keys: [],
+    pipelines: [],
+    prices: { find: () => undefined },
+    notices: [],
+    ...parts,
+  };
+}
+
+/** A provider's settings. */
+export function providerOf(name: string, parts: Partial<ProviderSettings> = {}): ProviderSettings {
+  const timeouts = { connectMs: 1_000, firstByteMs: 1_000, idleMs: 1_000 };
+  return { name, use: "fake", options: {}, at: AT, missing: [], timeouts, connections: 4, ...parts };
+}
+
+/** A model's settings; targets are written `provider/model`. */
+export function modelOf(id: string, targets: readonly string[], parts: Partial<ModelSettings> = {}): ModelSettings {
+  return {
+    id,
+    mode: "chat",
+    targets: targets.map((target) => {
+      const slash = target.indexOf("/");
+      return { provider: target.slice(0, slash), model: target.slice(slash + 1), at: AT };
+    }),
+    accessGroups: [],
+    at: AT,
+    ...parts,
+  };
+}
+
+/** A step definition that hands on, or whatever `parts` says. */
+export function stepOf(name: string, parts: Partial<StepDefinition<never>> = {}): StepDefinition<never> {
+  return defineStep<never>({
+    stability: "stable",
+    summary: "A test.",
+    config: { type: "object", properties: {} },
+    create: () => ({ run: (_ctx, next) => next() }),
+    ...parts,
+    name,
+  });
+}
+
+/** Definitions by name. */
+export function stepsOf(...definitions: readonly StepDefinition<never>[]): ReadonlyMap<string, StepDefinition<never>> {
+  return new Map(definitions.map((definition) => [definition.name, definition]));
+}
