@@ -47,11 +47,20 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
 
 async function start(instance: Lifecycle, name: string): Promise<void> {
   if (instance.start === undefined) return;
-  const signal = AbortSignal.timeout(START_TIMEOUT_MS);
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`)));
+    timer = setTimeout(() => {
+      const error = new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`);
+      controller.abort(error);
+      reject(error);
+    }, START_TIMEOUT_MS);
   });
-  await Promise.race([instance.start(signal), late]);
+  try {
+    await Promise.race([instance.start(controller.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** One configuration, alive. */

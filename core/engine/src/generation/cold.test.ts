@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { AT, line, snapshotOf } from "../pipeline/snapshot.fixture.ts";
+import { coldChanges } from "./cold.ts";
+
+const live = snapshotOf();
+
+describe("cold settings", () => {
+  it.each([
+    ["server", { server: { ...live.server, port: 4001 } }, 1],
+    ["store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
+    ["plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
+  ])("refuse a change of %s by its name and place", (name, change, at) => {
+    const findings = coldChanges(live, snapshotOf(change));
+    expect(findings).toHaveLength(1);
+    expect(findings[0]?.message).toBe(`The section ${name} cannot change while the gateway runs.`);
+    expect(findings[0]?.at.line).toBe(at);
+  });
+
+  it("refuse all that changed at once", () => {
+    expect(coldChanges(live, snapshotOf({ plugins: [], store: { use: "other", options: {}, at: AT } }))).toHaveLength(2);
+  });
+
+  it("do not mind another place in the file, nor anything that is hot", () => {
+    const moved = snapshotOf({
+      store: { ...live.store, at: line(50) },
+      plugins: [{ specifier: "@sluice/standard@^1.0.0", at: line(51) }],
+    });
+    expect(coldChanges(live, moved)).toEqual([]);
+    expect(coldChanges(live, snapshotOf({ digest: "other", notices: ["new"] }))).toEqual([]);
+  });
+});

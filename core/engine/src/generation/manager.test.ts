@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { GatewayError, KeyStore, StepDefinition } from "@sluice/spec";
+import { fakeClock, fakeLog } from "@sluice/kit/testing";
+import { line, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
+import { indexDefinitions } from "../registry/definitions.ts";
+import { KeyRing } from "../resources/key-ring.ts";
+import { SharedPool } from "../resources/shared-pool.ts";
+import { createProcessContainer } from "./container.ts";
+import type { Leaseholder } from "./generation.ts";
+import { GenerationManager } from "./manager.ts";
+
+const clock = fakeClock();
+let events: string[];
+/** What the step `gate` waits for when it starts. */
+let gates: Map<string, Promise<void>>;
+let shared: SharedPool;
+let manager: GenerationManager;
+
+/** Writes down its life; `name` of its options marks the instance. */
+const traced = (name: string, parts: Partial<StepDefinition<never>> = {}): StepDefinition<never> =>
+  stepOf(name, {
+    create: (config: { readonly name?: string }, host) => {
+      const mark = config.name ?? name;
+      events.push(`make ${mark}`);
+      host.scope.defer(() => void events.push(`close ${mark}`));
+      return {
+        run: (_ctx, next) => next(),
+        start: async () => {
+          events.push(`start ${mark}`);
+          await gates.get(mark);
+        },
+        stop: async () => void events.push(`stop ${mark}`),
+      };
+    },
+    ...parts,
+  });
+
+const definitions = indexDefinitions([
+  {
+    specifier: "test",
+    version: "1.0.0",
+    definitions: [
+      traced("outer"),
+      traced("gate"),
+      traced("end", { terminal: true }),
+      stepOf("broken", {
+        create: () => {
+          throw new Error("no such colour");
+        },
+      }),
+      stepOf("failing", {
+        create: () => ({ run: (_ctx, next) => next(), start: () => Promise.reject(new Error("no such host")) }),
+      }),
+      stepOf("hanging", { create: () => ({ run: (_ctx, next) => next(), start: () => new Promise<void>(() => undefined) }) }),
+      stepOf("pooled", {
+        create: (_config, host) => {
+          host.shared("pool", () => ({ close: () => void events.push("close pool") }));
+          return { run: (_ctx, next) => next() };
+        },
+      }),
+    ],
+  },
+]);
+
+function snapshot(digest: string, ...steps: readonly string[]) {
+  const all = [...steps, "end"].map((use) => ({ use, options: { name: `${use} ${digest}` } }));
+  return snapshotOf({ digest, pipelines: [pipelineOf(all)] });
+}
+
+function holder(): Leaseholder & { reason: GatewayError | undefined } {
+  const made = {
+    startedAtMs: clock.now(),
+    reason: undefined as GatewayError | undefined,
+    abort: (reason: GatewayError) => void (made.reason = reason),
+  };
+  return made;
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  events = [];
+  gates = new Map();
+  shared = new SharedPool();
+  const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), keys: {} as KeyStore, clock });
+  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger: { rows: async () => [] } };
+  manager = new GenerationManager(createProcessContainer(parts));
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("applying a snapshot", () => {
+  it("makes everything, starts the innermost step first, and swaps", async () => {
+    expect(await manager.apply(snapshot("a", "outer"))).toMatchObject({ outcome: "applied", digest: "a", findings: [] });
+    expect(events).toEqual(["make outer a", "make end a", "start end a", "start outer a"]);
+    expect(manager.live).toMatchObject({ number: 1, snapshot: { digest: "a" } });
+  });
+
+  it("with the same digest changes nothing", async () => {
+    await manager.apply(snapshot("a"));
+    const { live } = manager;
+    events.length = 0;
+    expect(await manager.apply(snapshot("a"))).toMatchObject({ outcome: "unchanged" });
+    expect(manager.live).toBe(live);
+    expect(events).toEqual([]);
+  });
+
+  it("refuses cold keys by their names and keeps the live one", async () => {
+    await manager.apply(snapshot("a"));
+    const cold = { ...snapshot("b"), plugins: [{ specifier: "./other.ts", at: line(4) }] };
+    const result = await manager.apply(cold);
+    expect(result).toMatchObject({ outcome: "refused", findings: [{ at: { line: 4 } }] });
+    expect(result.findings[0]?.message).toContain("plugins");
+    expect(manager.live).toMatchObject({ number: 1 });
+  });
+
+  it("refuses a wrong order before anything is made", async () => {
+    const result = await manager.apply(snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] }));
+    expect(result).toMatchObject({ outcome: "refused" });
+    expect(events).toEqual([]);
+    expect(manager.live).toBeUndefined();
+  });
+
+  it.each([
+    ["create throws", "broken", "no such colour"],
+    ["start fails", "failing", "no such host"],
+  ])("whose plugin's %s changes nothing and closes what was made", async (_what, use, said) => {
+    await manager.apply(snapshot("a"));
+    const { live } = manager;
+    events.length = 0;
+    const result = await manager.apply(snapshot("b", "gate", use, "outer"));
+    expect(result).toMatchObject({ outcome: "refused" });
+    expect(result.findings[0]?.message).toContain(said);
+    expect(manager.live).toBe(live);
+    const made = events.filter((event) => event.startsWith("make ")).map((event) => event.slice(5));
+    expect(events.filter((event) => event.startsWith("close ")).map((event) => event.slice(6))).toEqual(made.toReversed());
+    const started = events.filter((event) => event.startsWith("start ")).map((event) => event.slice(6));
+    expect(events.filter((event) => event.startsWith("stop ")).map((event) => event.slice(5))).toEqual(started.toReversed());
+  });
+
+  it("whose plugin hangs in start is refused after ten seconds, by the plugin's name", async () => {
+    await manager.apply(snapshot("a"));
+    const applying = manager.apply(snapshot("b", "hanging"));
+    await vi.advanceTimersByTimeAsync(9_999);
+    expect(manager.status.lastAttempt?.digest).toBe("a");
+    await vi.advanceTimersByTimeAsync(1);
+    const result = await applying;
+    expect(result).toMatchObject({ outcome: "refused", digest: "b" });
+    expect(result.findings[0]?.message).toContain("hanging of pipeline chat did not start within 10000 ms");
+    expect(manager.live).toMatchObject({ number: 1 });
+    expect(events.slice(-2)).toEqual(["stop end b", "close end b"]);
+  });
+
+  it("leaves no timer behind", async () => {
+    await manager.apply(snapshot("a", "outer"));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("counts a generation only when it lives", async () => {
+    await manager.apply(snapshot("a"));
+    await manager.apply(snapshot("b", "broken"));
+    await manager.apply(snapshot("c"));
+    expect(manager.live).toMatchObject({ number: 2, snapshot: { digest: "c" } });
+    expect(manager.status.lastAttempt).toMatchObject({ outcome: "applied", digest: "c" });
+  });
+
+  it("one at a time; of those that wait, the newest wins", async () => {
+    let open: () => void = () => undefined;
+    gates.set("gate a", new Promise((resolve) => (open = resolve)));
+    const results = ["a", "b", "c", "d"].map((digest) => manager.apply(snapshot(digest, "gate")));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events.filter((event) => event.startsWith("make gate"))).toEqual(["make gate a"]);
+    open();
+    expect((await Promise.all(results)).map(({ outcome }) => outcome)).toEqual([
+      "applied",
+      "superseded",
+      "superseded",
+      "applied",
+    ]);
+    expect(manager.live).toMatchObject({ number: 2, snapshot: { digest: "d" } });
+    expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(false);
+  });
+
+  it("records a candidate that could not be read", () => {
+    const at = line(3);
+    expect(manager.refuse([{ at, message: "m", fix: "f" }])).toMatchObject({ outcome: "refused", digest: undefined });
+    expect(manager.status.lastAttempt?.findings).toHaveLength(1);
+  });
+});
+
+describe("an old generation", () => {
+  it("closes in reverse order when its last lease ends", async () => {
+    await manager.apply(snapshot("a", "outer"));
+    const old = manager.live;
+    const leases = [holder(), holder()];
+    for (const lease of leases) old?.lease(lease);
+    await manager.apply(snapshot("b"));
+    events.length = 0;
+    expect(manager.status.draining).toEqual([old]);
+    old?.release(leases[0]!);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toEqual([]);
+    old?.release(leases[1]!);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toEqual(["stop outer a", "stop end a", "close end a", "close outer a"]);
+    expect(manager.status.draining).toEqual([]);
+    expect(leases.map(({ reason }) => reason)).toEqual([undefined, undefined]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("aborts its leaseholders at the deadline, and closes when they let go", async () => {
+    await manager.apply(snapshot("a"));
+    const old = manager.live;
+    const lease = holder();
+    old?.lease(lease);
+    await manager.apply(snapshot("b"));
+    await vi.advanceTimersByTimeAsync(119_999);
+    expect(lease.reason).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(lease.reason).toMatchObject({ code: "overloaded" });
+    expect(events).not.toContain("stop end a");
+    old?.release(lease);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toContain("stop end a");
+  });
+
+  it("keeps what a newer one shares with it", async () => {
+    await manager.apply(snapshot("a", "pooled"));
+    await manager.apply(snapshot("b", "pooled"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(shared.holders()).toEqual({ pool: 1 });
+    expect(events).not.toContain("close pool");
+    await manager.apply(snapshot("c"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(events).toContain("close pool");
+  });
+
+  it("gives back what a refused one held", async () => {
+    await manager.apply(snapshot("a", "pooled"));
+    await manager.apply(snapshot("b", "pooled", "broken"));
+    expect(shared.holders()).toEqual({ pool: 1 });
+  });
+});
+
+describe("closing the manager", () => {
+  it("hands out nothing more, and waits for the leases up to the deadline", async () => {
+    await manager.apply(snapshot("a"));
+    const { live } = manager;
+    const lease = holder();
+    live?.lease(lease);
+    const closing = manager.close(1_000);
+    expect(manager.live).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lease.reason).toBeDefined();
+    live?.release(lease);
+    await closing;
+    expect(events.slice(-2)).toEqual(["stop end a", "close end a"]);
+  });
+});
