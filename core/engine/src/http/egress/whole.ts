@@ -6,8 +6,11 @@ import type { WholeReply } from "@sluice/spec";
 /** Writes a reply in one piece. */
 export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): void {
   const { bytes } = reply.document;
-  const length = typeof bytes === "string" ? Buffer.byteLength(bytes) : bytes.length;
+  const isText = typeof bytes === "string";
+  const length = isText ? Buffer.byteLength(bytes) : bytes.length;
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(reply.status, headers);
-  response.end(bytes);
+  if (!isText) response.end(bytes);
+  // As many bytes as characters: the text is ASCII, which Node writes as it is.
+  else response.end(bytes, length === bytes.length ? "latin1" : "utf8");
 }
