@@ -131,6 +131,6 @@ export class Generation {
       "overloaded",
       "The gateway is replacing its configuration, and this request outlived the old one.",
     );
-    for (const holder of [...this.#leases]) holder.abort(reason);
+    for (const holder of this.#leases.slice()) holder.abort(reason);
   }
 }

@@ -6,7 +6,7 @@ import { MoverWaiters } from "./mover-waiters.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** From the first row to the move. Rows that come meanwhile share the transaction. */
-const MOVE_DELAY_MS = 10;
+const MOVE_DELAY_MS = 50;
 const MIN_RETRY_DELAY_MS = 100;
 const MAX_RETRY_DELAY_MS = 5_000;
 
