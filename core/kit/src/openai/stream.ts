@@ -39,7 +39,7 @@ class RawFrame implements Frame {
 
 /**
  * A translator for an upstream that speaks the reference dialect. An event is looked into only while nothing is committed,
- * or when its text shows a usage or an error; every other event keeps its text, but for the model's name.
+ * or when its text shows a usage, an error or a cut; every other event keeps its text, but for the model's name.
  */
 export function createChatTranslator(replyModel: string): StreamTranslator {
   const nameJson = JSON.stringify(replyModel);
@@ -53,7 +53,9 @@ export function createChatTranslator(replyModel: string): StreamTranslator {
       const frame = rawFrame(data.includes(expected) ? data : replaceMember(data, "model", nameJson));
       // Inside a string these words would carry a backslash before their second quote.
       const isTelling = (data.includes('"usage"') && !data.includes('"usage":null')) || data.includes('"error"');
-      if (sink.committed && !isTelling) {
+      // A cut event lacks its closing brace. Two characters tell; only then is the text parsed, which throws.
+      const isWhole = data.startsWith("{") && data.endsWith("}");
+      if (sink.committed && !isTelling && isWhole) {
         sink.frame(frame, "content");
         return;
       }
