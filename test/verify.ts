@@ -1,0 +1,22 @@
+/** `npm run verify`: everything that must hold before a change lands. Stops at the first failure. */
+
+import { spawnSync } from "node:child_process";
+
+const CHECKS: readonly { readonly what: string; readonly command: readonly string[] }[] = [
+  { what: "types", command: ["npm", "run", "-s", "typecheck"] },
+  { what: "lint and format", command: ["npm", "run", "-s", "lint"] },
+  { what: "the shipped configuration", command: ["npm", "run", "-s", "sluice", "--", "check"] },
+  { what: "generated schemas", command: ["npm", "run", "-s", "sluice", "--", "schema", "--check"] },
+  { what: "tests", command: ["npm", "test", "--silent"] },
+];
+
+for (const { what, command } of CHECKS) {
+  console.log(`verify: ${what}`);
+  const [name = "", ...parameters] = command;
+  const { status } = spawnSync(name, parameters, { stdio: "inherit" });
+  if (status !== 0) {
+    console.error(`verify: ${what} failed`);
+    process.exit(1);
+  }
+}
+console.log("verify: everything holds");
