@@ -5,13 +5,18 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
-import type { OutboxBatch } from "./outbox.ts";
 
 const PAGE_BYTES = 4096;
 const DEFAULT_MAX_BYTES = 4 * 2 ** 30;
 
 /** How long opening waits for a process that is about to end, in milliseconds. */
 const OPEN_TIMEOUT_MS = 2_000;
+
+/** Committed rows, oldest first, with the number of the last batch they come from. */
+export interface OutboxBatch {
+  readonly rows: readonly SpendRow[];
+  readonly throughSequence: number;
+}
 
 /** The open file. */
 export interface OutboxFile {

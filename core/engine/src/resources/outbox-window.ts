@@ -1,7 +1,7 @@
 /** The newest committed batches, kept in memory so that the mover need not read back what was written a moment ago. */
 
 import type { SpendRow } from "@sluice/spec";
-import type { OutboxBatch } from "./outbox.ts";
+import type { OutboxBatch } from "./outbox-file.ts";
 
 /** Characters of JSON that the rows in memory may stand for. */
 const MAX_CHARACTERS = 16 * 2 ** 20;

@@ -3,7 +3,7 @@
 import type { SpendRow } from "@sluice/spec";
 import type { StatementSync } from "node:sqlite";
 import { openOutboxFile } from "./outbox-file.ts";
-import type { OutboxFile } from "./outbox-file.ts";
+import type { OutboxBatch, OutboxFile } from "./outbox-file.ts";
 import { OutboxWindow } from "./outbox-window.ts";
 
 /** Rows in one batch of the file, and so in one transaction of the store behind it. */
@@ -17,12 +17,6 @@ export interface OutboxOptions {
   readonly maxBytes?: number;
   /** Committed rows kept in memory for the mover; beyond that it reads the file. Absent: 10,000. */
   readonly maxRowsInMemory?: number;
-}
-
-/** Committed rows, oldest first, with the number of the last batch they come from. */
-export interface OutboxBatch {
-  readonly rows: readonly SpendRow[];
-  readonly throughSequence: number;
 }
 
 /** Opens the outbox. Throws `Error`, for people, when the file cannot be used or another process holds it. */
