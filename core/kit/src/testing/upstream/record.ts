@@ -2,7 +2,15 @@
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { JsonObject } from "@sluice/spec";
-import type { WireUsage } from "./script.ts";
+
+/** Tokens, in the reference API's words. */
+export interface WireUsage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details?: JsonObject;
+  readonly completion_tokens_details?: JsonObject;
+}
 
 /** One request as the upstream saw it. Filled in while the request lives. Times are milliseconds since 1970. */
 export interface UpstreamRequest {

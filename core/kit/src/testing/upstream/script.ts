@@ -1,7 +1,9 @@
 /** Scripts: what the test upstream does with one request. Data, so that a test can print what it asked for. */
 
 import type { JsonObject } from "@sluice/spec";
-import type { UpstreamRequest } from "./record.ts";
+import type { UpstreamRequest, WireUsage } from "./record.ts";
+
+export type { WireUsage } from "./record.ts";
 
 /** Where and how a reply goes wrong after it was begun. */
 export interface ReplyFault {
@@ -22,15 +24,6 @@ export interface ScriptedToolCall {
   readonly name: string;
   /** The arguments as JSON text. Streamed in fragments of `fragmentLength` characters. */
   readonly arguments: string;
-}
-
-/** Tokens, in the reference API's words. */
-export interface WireUsage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-  readonly prompt_tokens_details?: JsonObject;
-  readonly completion_tokens_details?: JsonObject;
 }
 
 /** A good reply, whole or streamed as the request's `stream` says. */
