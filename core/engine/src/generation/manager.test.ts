@@ -70,6 +70,7 @@ function snapshot(digest: string, ...steps: readonly string[]) {
 function holder(): Leaseholder & { reason: GatewayError | undefined } {
   const made = {
     startedAtMs: clock.now(),
+    leaseIndex: -1,
     reason: undefined as GatewayError | undefined,
     abort: (reason: GatewayError) => void (made.reason = reason),
   };

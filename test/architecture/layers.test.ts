@@ -1,0 +1,187 @@
+import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Import, packageFolders, readImports, readSources, ROOT, type Source } from "./sources.ts";
+
+/** Which packages of the house a package may import. house.md: spec ← kit ← plugins; engine imports spec and kit. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "core/spec": [],
+  "core/kit": ["@sluice/spec"],
+  "core/engine": ["@sluice/spec", "@sluice/kit"],
+  plugins: ["@sluice/spec", "@sluice/kit"],
+};
+
+const BESIDE = ["resources", "counting", "telemetry"];
+
+/** Which rooms of the engine a room may import, besides itself. Those beside stand open to all, and import only spec. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  config: [],
+  registry: ["config"],
+  pipeline: ["config", "registry"],
+  generation: ["config", "registry", "pipeline", ...BESIDE],
+  http: ["config", "registry", "pipeline", "generation", ...BESIDE],
+  resources: [],
+  counting: [],
+  telemetry: [],
+};
+
+/** Packages that plugins have no business with: what they need comes from the host and the kit. */
+const NOT_FOR_PLUGINS = ["koa", "tsyringe", "@sluice/engine"];
+
+/** Where the container may be used; elsewhere its type may be named, and nothing else. */
+const TSYRINGE = ["core/engine/src/generation/container.ts", "core/engine/src/bootstrap.ts"];
+
+const sources = readSources();
+
+interface Line {
+  readonly source: Source;
+  readonly line: Import;
+}
+
+/** The import lines of some sources that a rule does not allow, as `file imports what`. */
+function violations(of: readonly Source[], isAllowed: (line: Import, source: Source) => boolean): string[] {
+  const lines = of.flatMap((source): Line[] => source.imports.map((line) => ({ source, line })));
+  return lines
+    .filter(({ source, line }) => !isAllowed(line, source))
+    .map(({ source, line }) => `${source.path} imports ${line.specifier}`);
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** The room of a file of the engine; files directly in `src` have none. */
+function roomOf(path: string): string | undefined {
+  return /^core\/engine\/src\/([^/]+)\/./.exec(path)?.[1];
+}
+
+describe("packages", () => {
+  it("are all under a rule", () => {
+    const folders = packageFolders().filter((folder) => !folder.startsWith("plugins/"));
+    expect(folders.toSorted()).toEqual(["core/engine", "core/kit", "core/spec"]);
+    expect(sources.length).toBeGreaterThan(100);
+  });
+
+  it("import only those of the house that the table allows", () => {
+    const isAllowed = ({ specifier }: Import, { folder }: Source): boolean =>
+      !specifier.startsWith("@sluice/") || (PACKAGES[folder] ?? PACKAGES.plugins ?? []).includes(packageOf(specifier));
+    expect(violations(sources, isAllowed)).toEqual([]);
+  });
+
+  it("never reach into another one's folder", () => {
+    expect(violations(sources, ({ path }, { folder }) => path === undefined || path.startsWith(`${folder}/src/`))).toEqual([]);
+  });
+
+  it("import no package that their package.json does not name", () => {
+    const named = new Map(
+      packageFolders().map((folder) => {
+        const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as {
+          readonly dependencies?: Readonly<Record<string, string>>;
+        };
+        return [folder, Object.keys(manifest.dependencies ?? {})];
+      }),
+    );
+    const isNamed = ({ specifier, path }: Import, { folder }: Source): boolean =>
+      path !== undefined || isBuiltin(specifier) || (named.get(folder) ?? []).includes(packageOf(specifier));
+    expect(violations(sources, isNamed)).toEqual([]);
+  });
+});
+
+describe("plugins", () => {
+  const plugins = sources.filter(({ folder }) => folder.startsWith("plugins/"));
+
+  it("know neither the engine, nor Koa, nor the container, nor each other", () => {
+    const isAllowed = ({ specifier }: Import): boolean => !NOT_FOR_PLUGINS.includes(packageOf(specifier));
+    expect(violations(plugins, isAllowed)).toEqual([]);
+    const isOther = ({ specifier }: Import): boolean => /^@sluice\/(?!spec$|kit(?:\/|$))/.test(specifier);
+    expect(violations(plugins, (line) => !isOther(line))).toEqual([]);
+  });
+});
+
+describe("the spec", () => {
+  it("imports nothing from outside", () => {
+    const spec = sources.filter(({ folder }) => folder === "core/spec");
+    expect(violations(spec, ({ path }) => path !== undefined)).toEqual([]);
+  });
+});
+
+describe("rooms of the engine", () => {
+  const engine = sources.filter(({ folder }) => folder === "core/engine");
+
+  it("are all under a rule", () => {
+    const rooms = new Set(engine.map(({ path }) => roomOf(path)).filter((room) => room !== undefined && room !== "cli"));
+    expect([...rooms].filter((room) => ROOMS[room ?? ""] === undefined)).toEqual([]);
+  });
+
+  it("import only the rooms that the table allows", () => {
+    const isAllowed = ({ path }: Import, source: Source): boolean => {
+      const from = roomOf(source.path);
+      const to = path === undefined ? undefined : roomOf(path);
+      // The composition root and the command line know everything.
+      if (from === undefined || from === "cli" || path === undefined) return true;
+      return to !== undefined && (to === from || (ROOMS[from] ?? []).includes(to));
+    };
+    expect(violations(engine, isAllowed)).toEqual([]);
+  });
+
+  it("beside the corridor import nothing of the house but spec", () => {
+    const beside = engine.filter(({ path }) => BESIDE.includes(roomOf(path) ?? ""));
+    const isAllowed = ({ specifier, path }: Import, source: Source): boolean =>
+      (!specifier.startsWith("@sluice/") || specifier === "@sluice/spec") &&
+      (path === undefined || roomOf(path) === roomOf(source.path));
+    expect(violations(beside, isAllowed)).toEqual([]);
+  });
+
+  it("named pipeline and generation know nothing of HTTP", () => {
+    const inner = engine.filter(({ path }) => ["config", "registry", "pipeline", "generation"].includes(roomOf(path) ?? ""));
+    const isHttp = /^(?:koa|undici|node:http2?|node:https|node:net|@sluice\/kit\/(?:transport|openai))$/;
+    expect(violations(inner, ({ specifier }) => !isHttp.test(specifier))).toEqual([]);
+  });
+
+  it("leave Koa to http", () => {
+    const others = engine.filter(({ path }) => roomOf(path) !== "http");
+    expect(violations(others, ({ specifier }) => specifier !== "koa")).toEqual([]);
+  });
+
+  it("leave the container to its own file and the composition root", () => {
+    const others = engine.filter(({ path }) => !TSYRINGE.includes(path));
+    expect(violations(others, ({ specifier, isType }) => specifier !== "tsyringe" || isType)).toEqual([]);
+  });
+});
+
+describe("the reader of import lines", () => {
+  it("sees every form, and which are types", () => {
+    const text = [
+      'import a, { b } from "one";',
+      'import type { C } from "two";',
+      'import { type D, type E } from "three";',
+      'import { type F, g } from "four";',
+      'import {\n  type H,\n  i,\n} from "five";',
+      'import "six";',
+      'export { j } from "./seven.ts";',
+      'export * from "../eight.ts";',
+      'export type * from "nine";',
+      'const k = await import("ten");',
+      'const text = "import l from";',
+    ].join("\n");
+    const read = readImports("core/x/src/y.ts", text);
+    expect(read.map(({ specifier }) => specifier)).toEqual([
+      "one",
+      "two",
+      "three",
+      "four",
+      "five",
+      "six",
+      "./seven.ts",
+      "../eight.ts",
+      "nine",
+      "ten",
+    ]);
+    expect(read.filter(({ isType }) => isType).map(({ specifier }) => specifier)).toEqual(["two", "three", "nine"]);
+    expect(read.map(({ path }) => path).filter((path) => path !== undefined)).toEqual(["core/x/src/seven.ts", "core/x/eight.ts"]);
+  });
+});
