@@ -1,0 +1,76 @@
+/** `kill -9` under load, again and again: whatever a client saw end has its row, once. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createUpstream, type Upstream } from "@sluice/kit/testing";
+import { type SpendRow, spendRows } from "./client.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { type Seen, startLoad } from "./load.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
+
+const KILLS = 20;
+const LOOPS = 16;
+const MIN_MS = 5;
+const MAX_MS = 300;
+const PAGE = 1_000;
+
+let upstream: Upstream;
+let workspace: Workspace;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  upstream = await createUpstream();
+  workspace = createWorkspace({ baseUrl: upstream.baseUrl });
+});
+afterAll(async () => {
+  await gateway?.kill();
+  workspace?.remove();
+  await upstream?.close();
+});
+
+it(`${KILLS} kills lose no row and double none`, async () => {
+  const seen: Seen[] = [];
+  for (let kills = 0; kills < KILLS; kills += 1) {
+    gateway = await startGateway(workspace);
+    const load = startLoad(gateway, LOOPS, "gpt-4o-mini");
+    await pause(MIN_MS + Math.random() * (MAX_MS - MIN_MS));
+    expect(await gateway.kill()).toEqual({ code: null, signal: "SIGKILL" });
+    seen.push(...(await load.stop()));
+  }
+  gateway = await startGateway(workspace);
+
+  const ended = seen.filter(({ hasEnded }) => hasEnded);
+  const rows = await allRows();
+  const counts = new Map<string, number>();
+  for (const { request_id } of rows) counts.set(request_id, (counts.get(request_id) ?? 0) + 1);
+  const lost = ended.filter(({ requestId }) => !counts.has(requestId ?? ""));
+  const doubled = [...counts.values()].filter((count) => count > 1);
+  const cut = seen.filter(({ hasEnded, status }) => status !== undefined && !hasEnded).length;
+  const streams = ended.filter(({ isStream }) => isStream).length;
+  console.log(
+    `kills ${KILLS}, responses seen ${ended.length} (${streams} streams), cut ${cut}, rows ${rows.length}, rows lost ${lost.length}, rows doubled ${doubled.length}`,
+  );
+  expect(lost).toEqual([]);
+  expect(doubled).toEqual([]);
+  expect(ended.every(({ status }) => status === 200)).toBe(true);
+  expect(ended.length).toBeGreaterThan(KILLS * LOOPS);
+  expect(streams).toBeGreaterThan(KILLS);
+  // An upstream call leaves one row at most, so there are no rows of nothing either.
+  expect(rows.length).toBeLessThanOrEqual(upstream.requests.length);
+  const finished = new Set(ended.map(({ requestId }) => requestId));
+  expect(rows.filter(({ request_id, status }) => finished.has(request_id) && status !== "success")).toEqual([]);
+});
+
+/** Every row there is, page by page. */
+async function allRows(): Promise<SpendRow[]> {
+  const rows: SpendRow[] = [];
+  for (;;) {
+    const last = rows.at(-1);
+    const page = await spendRows(gateway, {
+      limit: String(PAGE),
+      ...(last !== undefined && { cursor: `${last.request_id}:${last.attempt}` }),
+    });
+    rows.push(...page);
+    if (page.length < PAGE) return rows;
+  }
+}
