@@ -645,10 +645,10 @@ export const brokenCases: readonly BrokenCase[] = [
     ],
   },
   {
-    title: "a route with a rest parameter in the middle",
-    files: pipeline("[POST /v1/chat/completions]", '["GET /a/{rest...}/b"]'),
+    title: "a route with two rest parameters",
+    files: pipeline("[POST /v1/chat/completions]", '["GET /a/{rest...}/{more...}"]'),
     findings: [
-      'pipelines/chat.yaml:3:10  `routes[0]` is "GET /a/{rest...}/b", which has the wrong form  write what belongs there: METHOD /path, such as POST /v1/chat/completions; `{id}` takes a segment',
+      'pipelines/chat.yaml:3:10  `routes[0]` is "GET /a/{rest...}/{more...}", which has the wrong form  write what belongs there: METHOD /path, such as POST /v1/chat/completions; `{id}` takes a segment',
     ],
   },
   {

@@ -19,6 +19,7 @@ describe("a route table", () => {
     "DELETE /v1/models/{id}",
     "GET /v1/models/special",
     "POST /openai/{endpoint...}",
+    "POST /{provider}/deployments/{deployment...}/chat/completions",
   );
 
   it.each<[string, string, string, Record<string, string>]>([
@@ -28,6 +29,12 @@ describe("a route table", () => {
     ["GET", "/v1/models/special", "GET /v1/models/special", {}],
     ["POST", "/openai/v1/x/y", "POST /openai/{endpoint...}", { endpoint: "v1/x/y" }],
     ["POST", "/openai/x/", "POST /openai/{endpoint...}", { endpoint: "x/" }],
+    [
+      "POST",
+      "/openai/deployments/a/b/chat/completions",
+      "POST /{provider}/deployments/{deployment...}/chat/completions",
+      { provider: "openai", deployment: "a/b" },
+    ],
     ["GET", "/v1/models/a%2Fb", "GET /v1/models/{id}", { id: "a%2Fb" }],
   ])("finds %s %s", (method, path, value, parameters) => {
     expect(routes.find(method, path)).toEqual({ kind: "found", value, parameters });
@@ -54,7 +61,7 @@ describe("a route table", () => {
   it("lets the first path that matches decide, whatever its methods: fixed routes win over wide ones", () => {
     const made = table("POST /{provider}/{rest...}", "GET /v1/x", "GET /a/{id}", "PUT /a/{id}");
     expect(made.find("POST", "/v1/x")).toEqual({ kind: "method", allow: ["GET"] });
-    expect(made.find("GET", "/a/b")).toEqual({ kind: "method", allow: ["POST"] });
+    expect(made.find("GET", "/a/b")).toEqual({ kind: "found", value: "GET /a/{id}", parameters: { id: "b" } });
     expect(table("GET /a/{id}", "PUT /a/{id}", "POST /{p}/{rest...}").find("POST", "/a/b")).toEqual({
       kind: "method",
       allow: ["GET", "PUT"],
@@ -69,7 +76,9 @@ describe("a route table", () => {
 
 /** The same by regular expressions, one route at a time. */
 function naiveFind(routes: readonly (readonly [string, string])[], method: string, path: string): RouteMatch<string> {
-  const ordered = [...routes.filter(([, of]) => !of.includes("{")), ...routes.filter(([, of]) => of.includes("{"))];
+  const fixed = (of: string) => of.split("/").filter((segment) => !segment.startsWith("{")).length;
+  const wide = routes.filter(([, of]) => of.includes("{")).toSorted(([, a], [, b]) => fixed(b) - fixed(a));
+  const ordered = [...routes.filter(([, of]) => !of.includes("{")), ...wide];
   for (const [, pattern] of ordered) {
     const source = pattern.replace(/\{(\w+)\.\.\.\}/g, "(?<$1>[^]+)").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
     const match = new RegExp(`^${source}$`).exec(path);
@@ -86,8 +95,12 @@ describe("any route table", () => {
   const segment = fc.constantFrom("a", "b", "v1");
   const wild = fc.constantFrom("{x}", "{y}");
   const pattern = fc
-    .tuple(fc.array(fc.oneof(segment, wild), { maxLength: 3 }), fc.constantFrom("", "", "{rest...}"))
-    .map(([segments, rest]) => `/${[...segments, ...(rest === "" ? [] : [rest])].join("/")}`)
+    .tuple(
+      fc.array(fc.oneof(segment, wild), { maxLength: 3 }),
+      fc.constantFrom("", "", "{rest...}"),
+      fc.array(segment, { maxLength: 2 }),
+    )
+    .map(([segments, rest, after]) => `/${[...segments, ...(rest === "" ? [] : [rest, ...after])].join("/")}`)
     .filter((path) => new Set(path.match(/\{\w+/g)).size === (path.match(/\{\w+/g) ?? []).length);
   const routes = fc.uniqueArray(fc.tuple(method, pattern), { maxLength: 8, selector: (route) => route.join(" ") });
   const path = fc

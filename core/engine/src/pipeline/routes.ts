@@ -1,4 +1,4 @@
-/** The route table: method and path to a value. Exact paths first, then patterns in the order they were added. */
+/** The route table: method and path to a value. Exact paths first, then patterns, those with the most fixed segments first. */
 
 /** A hit, a path that exists for other methods, or nothing. */
 export type RouteMatch<T> =
@@ -7,22 +7,26 @@ export type RouteMatch<T> =
   | { readonly kind: "none" };
 
 interface Pattern<T> {
+  readonly path: string;
   readonly segments: readonly string[];
   readonly methods: Map<string, T>;
 }
 
 const NO_PARAMETERS: Readonly<Record<string, string>> = Object.freeze({});
 
-/** Routes of one listener. `{name}` takes one segment, `{name...}` at the end takes the rest, slashes included. */
+/**
+ * Routes of one listener. `{name}` takes one segment; `{name...}` takes one or more, slashes included, and stands once in a
+ * pattern, at its end or before fixed segments.
+ */
 export class RouteTable<T> {
   readonly #exact = new Map<string, Map<string, T>>();
-  readonly #patterns = new Map<string, Pattern<T>>();
+  #patterns: Pattern<T>[] = [];
 
   add(method: string, path: string, value: T): void {
     if (path.includes("{")) {
-      const pattern = this.#patterns.get(path) ?? { segments: path.split("/"), methods: new Map<string, T>() };
-      pattern.methods.set(method, value);
-      this.#patterns.set(path, pattern);
+      const known = this.#patterns.find((pattern) => pattern.path === path);
+      if (known === undefined) this.#addPattern({ path, segments: path.split("/"), methods: new Map([[method, value]]) });
+      else known.methods.set(method, value);
       return;
     }
     const methods = this.#exact.get(path) ?? new Map<string, T>();
@@ -33,15 +37,23 @@ export class RouteTable<T> {
   find(method: string, path: string): RouteMatch<T> {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return pick(exact, method, NO_PARAMETERS);
-    if (this.#patterns.size > 0) {
+    if (this.#patterns.length > 0) {
       const segments = path.split("/");
-      for (const pattern of this.#patterns.values()) {
+      for (const pattern of this.#patterns) {
         const parameters = matchPattern(pattern.segments, segments);
         if (parameters !== undefined) return pick(pattern.methods, method, parameters);
       }
     }
     return { kind: "none" };
   }
+
+  #addPattern(pattern: Pattern<T>): void {
+    this.#patterns = [...this.#patterns, pattern].toSorted((a, b) => fixedSegments(b) - fixedSegments(a));
+  }
+}
+
+function fixedSegments({ segments }: Pattern<unknown>): number {
+  return segments.filter((segment) => !segment.startsWith("{")).length;
 }
 
 function pick<T>(methods: ReadonlyMap<string, T>, method: string, parameters: Readonly<Record<string, string>>): RouteMatch<T> {
@@ -51,22 +63,30 @@ function pick<T>(methods: ReadonlyMap<string, T>, method: string, parameters: Re
 }
 
 function matchPattern(pattern: readonly string[], path: readonly string[]): Readonly<Record<string, string>> | undefined {
+  const rest = pattern.findIndex((segment) => segment.endsWith("...}"));
   const parameters: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
+  if (rest < 0) return path.length === pattern.length && matchSegments(pattern, path, parameters) ? parameters : undefined;
+  const after = pattern.length - rest - 1;
+  const taken = path.slice(rest, path.length - after).join("/");
+  if (taken === "" || path.length < pattern.length) return undefined;
+  if (!matchSegments(pattern.slice(0, rest), path, parameters)) return undefined;
+  parameters[nameOf(pattern[rest]!)] = taken;
+  if (after > 0 && !matchSegments(pattern.slice(-after), path.slice(-after), parameters)) return undefined;
+  return parameters;
+}
+
+/** Whether each segment of a pattern fits the path's at the same place; what the pattern takes is written down. */
+function matchSegments(pattern: readonly string[], path: readonly string[], parameters: Record<string, string>): boolean {
+  return pattern.every((expected, index) => {
     const actual = path[index];
-    if (actual === undefined) return undefined;
-    if (expected.startsWith("{") && expected.endsWith("...}")) {
-      const rest = path.slice(index).join("/");
-      if (rest === "") return undefined;
-      parameters[expected.slice(1, -4)] = rest;
-      return parameters;
-    }
-    if (expected.startsWith("{")) {
-      if (actual === "") return undefined;
-      parameters[expected.slice(1, -1)] = actual;
-    } else if (expected !== actual) {
-      return undefined;
-    }
-  }
-  return pattern.length === path.length ? parameters : undefined;
+    if (!expected.startsWith("{")) return expected === actual;
+    if (actual === undefined || actual === "") return false;
+    parameters[nameOf(expected)] = actual;
+    return true;
+  });
+}
+
+/** The name in `{name}` or `{name...}`. */
+function nameOf(segment: string): string {
+  return segment.slice(1, segment.endsWith("...}") ? -4 : -1);
 }

@@ -2,9 +2,9 @@
 
 import type { JsonSchema, Operation } from "@sluice/spec";
 
-/** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes the rest. */
+/** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
 export const ROUTE_PATTERN =
-  "^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
+  "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
 
 /** The schema of a step's long form, its options left open: those are checked step by step. */
 export const stepSchema: JsonSchema = {
