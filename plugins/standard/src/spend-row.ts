@@ -26,7 +26,7 @@ export function publicRow(row: SpendRow): JsonObject {
     model_group: row.modelGroup,
     custom_llm_provider: row.provider,
     user: row.userId,
-    team: row.teamId,
+    team_id: row.teamId,
     end_user: row.endUser,
     request_tags: row.tags,
     cache_hit: row.cacheHit,

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { type HttpCall, type JsonDocument, type ProviderRequest, Secret } from "@sluice/spec";
+import { documentOf } from "@sluice/kit";
+import { fakeHost, fakeTarget } from "@sluice/kit/testing";
+import openai from "./index.ts";
+
+const KEY = "sk-test-1234567890";
+const config = { api_key: new Secret("OPENAI_API_KEY", KEY), base_url: "https://api.openai.com/v1" };
+const provider = openai.create(config, fakeHost());
+const fixture = (name: string): string => readFileSync(join(import.meta.dirname, "../../../test/fixtures/openai", name), "utf8");
+
+function request(document: JsonDocument, stream = false): ProviderRequest {
+  const target = fakeTarget("openai", "gpt-4o-mini");
+  return { operation: "chat", document, target, replyModel: "alias", stream, replyId: "chatcmpl-1", createdSeconds: 0 };
+}
+
+function call(made = provider, document = documentOf('{"model":"alias","messages":[]}'), stream = false): HttpCall {
+  const encoded = made.encode(request(document, stream));
+  if (encoded.kind !== "http") throw new Error("OpenAI is on the network.");
+  return encoded;
+}
+
+describe("a call", () => {
+  it("goes to the chat endpoint with the key, which is a secret until it is written", () => {
+    const { method, url, headers, body } = call();
+    expect({ method, url, body }).toEqual({
+      method: "POST",
+      url: "https://api.openai.com/v1/chat/completions",
+      body: '{"model":"gpt-4o-mini","messages":[]}',
+    });
+    expect(Object.keys(headers)).toEqual(["content-type", "authorization"]);
+    expect((headers.authorization as Secret).reveal()).toBe(`Bearer ${KEY}`);
+    expect(inspect({ headers, provider }, { depth: 10 }) + JSON.stringify(headers)).not.toContain(KEY);
+  });
+
+  it("names organisation and project where they are set", () => {
+    const made = openai.create(
+      { ...config, organization: "org-a", project: "proj_b", base_url: "http://127.0.0.1:1/x" },
+      fakeHost(),
+    );
+    expect(call(made)).toMatchObject({
+      url: "http://127.0.0.1:1/x/chat/completions",
+      headers: { "openai-organization": "org-a", "openai-project": "proj_b" },
+    });
+  });
+
+  it("keeps the digits of a 64-bit seed", () => {
+    const text = fixture("request-whole.json");
+    expect(String(call(provider, documentOf(text)).body)).toContain("-9007199254740993");
+  });
+
+  it("asks for usage on a stream", () => {
+    const { body } = call(provider, documentOf(fixture("request-stream.json")), true);
+    expect(JSON.parse(String(body))).toMatchObject({ stream: true, stream_options: { include_usage: true } });
+  });
+});
+
+describe("a reply", () => {
+  it("keeps fields that nobody knows, digit by digit", () => {
+    const text = fixture("chat-unknown-fields.json");
+    const { document } = provider.decode(Buffer.from(text), request(documentOf("{}")));
+    expect(String(document.bytes).replace('"alias"', "")).toBe(
+      text.replace(`"${(JSON.parse(text) as { model: string }).model}"`, ""),
+    );
+  });
+
+  it.each([
+    ["error-400.json", 400, "upstream_rejected"],
+    ["error-400-context.json", 400, "context_length_exceeded"],
+    ["error-400-content-policy.json", 400, "content_policy_violation"],
+    ["error-401.json", 401, "upstream_auth_failed"],
+    ["error-403.json", 403, "upstream_auth_failed"],
+    ["error-404.json", 404, "upstream_rejected"],
+    ["error-429.json", 429, "upstream_rate_limited"],
+    ["error-429-quota.json", 429, "upstream_rate_limited"],
+    ["error-500.json", 500, "upstream_failed"],
+    ["error-503.json", 503, "upstream_overloaded"],
+  ])("of %s becomes %i %s", (name, status, code) => {
+    expect(provider.error({ status, headers: {}, body: fixture(name) })).toMatchObject({ code });
+  });
+
+  it("that is a spent quota is not worth another try", () => {
+    expect(provider.error({ status: 429, headers: {}, body: fixture("error-429-quota.json") }).retryable).toBe(false);
+    expect(provider.error({ status: 429, headers: {}, body: fixture("error-429.json") }).retryable).toBe(true);
+  });
+});
+
+describe("the options", () => {
+  const { properties } = openai.config as { properties: { base_url: { pattern: string }; api_key: object } };
+  const pattern = new RegExp(properties.base_url.pattern);
+
+  it.each(["https://api.openai.com/v1", "http://127.0.0.1:8000", "https://host/a/b"])("take the base URL %s", (url) => {
+    expect(url).toMatch(pattern);
+  });
+
+  it.each(["https://host/v1/", "ftp://host", "host/v1", "https://host/v1?x=1", "https://host/#a", ""])(
+    "refuse the base URL %j",
+    (url) => {
+      expect(url).not.toMatch(pattern);
+    },
+  );
+
+  it("mark the key as a secret", () => {
+    expect(properties.api_key).toMatchObject({ "x-secret": true });
+  });
+});
