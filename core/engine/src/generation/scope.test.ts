@@ -28,9 +28,9 @@ describe("a scope", () => {
     });
     await scope.close();
     expect(seen).toEqual(["first"]);
-    expect(lines.map(({ level, fields }) => [level, (fields?.error as Error).message])).toEqual([
-      ["error", "at once"],
-      ["error", "later"],
+    expect(lines.map(({ level, fields }) => [level, String(fields?.error)])).toEqual([
+      ["error", "Error: at once"],
+      ["error", "Error: later"],
     ]);
   });
 

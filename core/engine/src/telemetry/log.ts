@@ -9,7 +9,12 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 export function createLog(level: LogLevel): Log {
   return wrap(
     pino(
-      { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers: { error: describeError } },
+      {
+        level,
+        base: null,
+        timestamp: pino.stdTimeFunctions.isoTime,
+        serializers: { error: (error: unknown) => describeError(error) },
+      },
       pino.destination({ fd: 2, sync: true }),
     ),
   );
@@ -33,8 +38,11 @@ function wrap(logger: pino.Logger): Log {
   return log;
 }
 
-/** What of an error goes into a log line: names, codes and stacks of the whole chain of causes. */
-function describeError(error: unknown): unknown {
+/** Causes shown of one error: a chain may be a circle. */
+const MAX_CAUSES = 8;
+
+/** What of an error goes into a log line: names, codes and stacks of the chain of causes. */
+function describeError(error: unknown, causes = MAX_CAUSES): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   return {
     name: error.name,
@@ -42,6 +50,6 @@ function describeError(error: unknown): unknown {
     ...("code" in error ? { code: error.code } : {}),
     // A gateway error is an outcome, not a fault: its stack says nothing.
     ...(isGatewayError(error) ? {} : { stack: error.stack }),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+    ...(error.cause === undefined || causes === 0 ? {} : { cause: describeError(error.cause, causes - 1) }),
   };
 }

@@ -16,7 +16,12 @@ export async function writeBytes(
 ): Promise<void> {
   for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
   response.writeHead(reply.status, headers);
-  await pipeline(reply.body, response, { end: false });
+  try {
+    await pipeline(reply.body, response, { end: false });
+  } catch (error) {
+    response.destroy();
+    throw error;
+  }
   await settle();
   response.end();
 }

@@ -19,6 +19,8 @@ const CLOSE = { headers: { connection: "close" } };
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
+  // A client that left while its key was looked up: its events have been, and no other would come.
+  if (request.destroyed && !request.complete) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -42,11 +44,15 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
     });
     const onGone = (): void => {
-      if (!request.complete) fail(new GatewayError("client_closed", "The client closed the connection."));
+      if (!request.complete) fail(gone());
     };
     request.on("error", onGone);
     request.on("close", onGone);
   });
+}
+
+function gone(): GatewayError {
+  return new GatewayError("client_closed", "The client closed the connection.");
 }
 
 function tooLarge(maxBytes: number): GatewayError {

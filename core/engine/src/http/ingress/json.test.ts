@@ -1,0 +1,99 @@
+import type { IncomingMessage } from "node:http";
+import { describe, expect, it } from "vitest";
+import { checkMediaType, readJson } from "./json.ts";
+
+const refused = (code: string, message?: string): unknown =>
+  expect.objectContaining({ code, ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }) });
+
+describe("the media type", () => {
+  const check = (headers: IncomingMessage["headers"]) => () => checkMediaType({ headers } as IncomingMessage);
+
+  it.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    'Application/JSON;charset="UTF-8"',
+    "application/json;charset=utf8; x=y",
+    "application/vnd.api+json",
+  ])("%s is accepted", (type) => {
+    expect(check({ "content-type": type })).not.toThrow();
+    expect(check({ "content-type": type, "content-encoding": "identity" })).not.toThrow();
+  });
+
+  it.each([
+    undefined,
+    "",
+    "text/plain",
+    "application/jsonp",
+    "multipart/form-data; x=application/json",
+    "application/json; charset=latin1",
+  ])("%s is refused", (type) => {
+    expect(check(type === undefined ? {} : { "content-type": type })).toThrow(refused("unsupported_media_type"));
+  });
+
+  it.each(["gzip", "br", "gzip, identity"])("the encoding %s is refused", (encoding) => {
+    expect(check({ "content-type": "application/json", "content-encoding": encoding })).toThrow(
+      refused("unsupported_media_type"),
+    );
+  });
+});
+
+describe("a body", () => {
+  it("keeps its bytes", () => {
+    const bytes = Buffer.from(' {"model" : "m", "seed": 12345678901234567890} ');
+    const document = readJson(bytes);
+    expect(document.bytes).toBe(bytes);
+    expect(document.value.model).toBe("m");
+  });
+
+  it("loses a byte order mark", () => {
+    expect(readJson(Buffer.from('\uFEFF{"a":1}')).bytes).toBe('{"a":1}');
+  });
+
+  it.each([
+    ["", "empty"],
+    ["  \n", "empty"],
+    ['{"a":', "not valid JSON"],
+    ['{"a":1,}', "not valid JSON"],
+    ["{'a':1}", "not valid JSON"],
+    ['{"a":NaN}', "not valid JSON"],
+    ['{"a":1} {"b":2}', "not valid JSON"],
+    ['{"a":01}', "not valid JSON"],
+    ["[]", "must be a JSON object"],
+    ["null", "must be a JSON object"],
+    ['"text"', "must be a JSON object"],
+    ["7", "must be a JSON object"],
+  ])("that is %j is refused: %s", (text, message) => {
+    expect(() => readJson(Buffer.from(text))).toThrow(refused("invalid_json", message));
+  });
+
+  it("that is not UTF-8 is refused", () => {
+    expect(() => readJson(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))).toThrow(refused("invalid_json", "UTF-8"));
+  });
+
+  it("may be nested 64 levels deep, and no deeper", () => {
+    const nested = (levels: number): Buffer => Buffer.from(`{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`);
+    expect(() => readJson(nested(63))).not.toThrow();
+    expect(() => readJson(nested(66))).toThrow(refused("invalid_json", "64 levels"));
+    expect(() => readJson(nested(1_000_000))).toThrow(refused("invalid_json", "64 levels"));
+  });
+
+  it("may hold 200,000 values, and no more", () => {
+    expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(199_000)}1]}`))).not.toThrow();
+    expect(() => readJson(Buffer.from(`{"a":[${"1,".repeat(200_001)}1]}`))).toThrow(refused("invalid_json", "200000 values"));
+    expect(() => readJson(Buffer.from(`{${'"a":1,'.repeat(200_001)}"b":1}`))).toThrow(refused("invalid_json", "200000 values"));
+  });
+
+  it.each(["model", "messages", "stream", "max_tokens", "metadata", "user"])(
+    "with two members %s is refused, by its name",
+    (name) => {
+      const escaped = `\\u${name.charCodeAt(0).toString(16).padStart(4, "0")}${name.slice(1)}`;
+      expect(() => readJson(Buffer.from(`{"${name}":1,"x":2,"${escaped}":3}`))).toThrow(
+        expect.objectContaining({ code: "invalid_field", param: name }),
+      );
+    },
+  );
+
+  it("may hold another member twice", () => {
+    expect(readJson(Buffer.from('{"x":1,"x":2}')).value).toEqual({ x: 2 });
+  });
+});

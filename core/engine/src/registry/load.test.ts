@@ -1,0 +1,97 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+interface Loaded {
+  readonly definitions: readonly string[];
+  readonly versions: readonly (string | undefined)[];
+  readonly findings: readonly { readonly message: string; readonly fix: string; readonly at: { readonly line: number } }[];
+}
+
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "sluice-plugins-")));
+const definition = (name: string, rest = ""): string =>
+  `export default { kind: "step", name: ${JSON.stringify(name)}, apiVersion: 1, stability: "beta", summary: "A test.", config: { type: "object" }, create: () => ({ run: async () => {} }), ${rest} };\n`;
+
+const files: Readonly<Record<string, string>> = {
+  "shout.ts": `interface Options { readonly loud: boolean }\nconst options: Options = { loud: true };\nvoid options;\n${definition("shout")}`,
+  "twice.ts": definition("shout"),
+  "broken.ts": "export default {{ nonsense\n",
+  "throws.ts": 'throw new Error("no licence");\n',
+  "old.ts": definition("old", "apiVersion: 7"),
+  "nothing.ts": "export const x = 1;\n",
+  "half.ts": 'export default { kind: "step", apiVersion: 1, name: "half" };\n',
+  "strange.ts": 'export default { kind: "gadget", apiVersion: 1 };\n',
+  "node_modules/acme/package.json": '{"name":"acme","version":"2.3.4","type":"module","exports":"./index.js"}',
+  "node_modules/acme/index.js": `${definition("one").replace("export default", "const one =")}export default [one, { ...one, kind: "provider", name: "two" }];\n`,
+};
+
+/** Loads in a process of its own: as Node does, and not as the test runner would. */
+function load(...specifiers: readonly string[]): Loaded {
+  const at = { file: join(folder, "gateway.yaml"), line: 1, column: 1 };
+  const references = specifiers.map((specifier, index) => ({ specifier, at: { ...at, line: index + 1 } }));
+  const script = `
+    import { loadPlugins } from ${JSON.stringify(join(import.meta.dirname, "load.ts"))};
+    const { definitions, findings } = await loadPlugins(${JSON.stringify(references)});
+    console.log(JSON.stringify({ definitions: [...definitions.all.keys()], versions: definitions.plugins.map(({ version }) => version ?? null), findings }));`;
+  const run = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
+    encoding: "utf8",
+    cwd: import.meta.dirname,
+  });
+  if (run.status !== 0) throw new Error(run.stderr);
+  return JSON.parse(run.stdout) as Loaded;
+}
+
+beforeAll(() => {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("loading plugins", () => {
+  it("takes a file outside the repository, a package beside the configuration, and one beside the engine", () => {
+    const { definitions, versions, findings } = load("./shout.ts", "acme@^2.0.0", "@sluice/standard@^1.0.0");
+    expect(findings).toEqual([]);
+    expect(definitions).toEqual(expect.arrayContaining(["step/shout", "step/one", "provider/two", "step/auth", "step/provider"]));
+    expect(versions).toEqual([null, "2.3.4", "1.0.0"]);
+  });
+
+  it("says of every entry that fails what is wrong and what to do, and loads the others", () => {
+    const wrong = [
+      "acme@^3.0.0",
+      "acme@new",
+      "absent",
+      "./absent.ts",
+      "./broken.ts",
+      "./throws.ts",
+      "./old.ts",
+      "./nothing.ts",
+      "./half.ts",
+      "./strange.ts",
+      "./twice.ts",
+    ];
+    const { definitions, findings } = load("./shout.ts", ...wrong);
+    expect(definitions).toEqual(["step/shout"]);
+    expect(findings.map(({ at }) => at.line)).toEqual(wrong.map((_, index) => index + 2));
+    const said = new Map(findings.map(({ at, message, fix }) => [wrong[at.line - 2], `${message} ${fix}`]));
+    expect(said.get("acme@^3.0.0")).toBe(
+      "Plugin acme is installed as 2.3.4, and ^3.0.0 is asked for. Install acme@^3.0.0, or ask for ^2.3.4.",
+    );
+    expect(said.get("acme@new")).toContain('"new" of plugin acme@new is no version range.');
+    expect(said.get("absent")).toContain("Plugin absent is not installed. Run npm install absent");
+    expect(said.get("./absent.ts")).toContain(`does not exist. Create ${join(folder, "absent.ts")}`);
+    expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts\.$/s);
+    expect(said.get("./throws.ts")).toContain("cannot be loaded: no licence");
+    expect(said.get("./old.ts")).toContain("is written for apiVersion 7, and this engine speaks 1.");
+    expect(said.get("./nothing.ts")).toContain("is no definition");
+    expect(said.get("./half.ts")).toContain("has no name, config or create");
+    expect(said.get("./strange.ts")).toContain("is no definition");
+    expect(said.get("./twice.ts")).toContain("The step shout is provided twice, by ./shout.ts and by ./twice.ts.");
+  });
+});
