@@ -28,7 +28,10 @@ declare module "koa" {
 /** The app. Every response, errors included, is written by the egress; Koa's own is switched off. */
 export function createPublicApp(parts: PublicParts): Koa {
   const app = new Koa();
-  app.on("error", (error: unknown) => parts.log.error("the public app failed", { error }));
+  app.on("error", (error: unknown, ctx?: Koa.Context) => {
+    // Koa reports a connection that broke as well. That is the client's doing, and its row tells it.
+    if (ctx?.req.socket.errored !== error) parts.log.error("the public app failed", { error });
+  });
   app.use((ctx) => {
     ctx.respond = false;
     return serve(ctx, parts);

@@ -3,6 +3,9 @@
 import type { ServerResponse } from "node:http";
 import { errorBody, type GatewayError } from "@sluice/spec";
 
+/** How long a client that still writes may go on, in milliseconds, before its connection closes. */
+const LINGER_MS = 2_000;
+
 /** Answers with an error as JSON. Does nothing when the client is gone. */
 export function writeError(response: ServerResponse, error: GatewayError, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
@@ -11,5 +14,20 @@ export function writeError(response: ServerResponse, error: GatewayError, header
   for (const [name, value] of Object.entries(error.headers ?? {})) all.push(name, value);
   if (error.retryAfterMs !== undefined) all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   response.writeHead(error.status, all);
-  response.end(body);
+  if (error.headers?.["connection"] === "close" && !response.req.complete) endLater(response, body);
+  else response.end(body);
+}
+
+/**
+ * Closing under a client that still writes resets the connection, and the client may lose the answer (RFC 9112 9.6). So the
+ * answer goes out at once, and what comes is thrown away for a while.
+ */
+function endLater(response: ServerResponse, body: Buffer): void {
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, LINGER_MS);
+  response.write(body);
+  response.req.once("end", end).once("close", end).resume();
 }
