@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/spec";
+import { documentOf } from "@sluice/kit";
+import { rawFrame } from "@sluice/kit/openai";
+import { fakeClient, fakeClock, fakeIdentity, fakeLog, fakeRequest, fakeTarget, type LogLine } from "@sluice/kit/testing";
+import type { CompiledRoute } from "../pipeline/compile.ts";
+import { LiveExchange } from "../pipeline/exchange.ts";
+import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
+import { serveExchange } from "./serve-exchange.ts";
+
+const clock = fakeClock();
+
+interface Served {
+  readonly raw: string;
+  readonly rows: readonly SpendRow[];
+  readonly lines: readonly LogLine[];
+}
+
+/** Serves one exchange by `run`, to a real client. */
+async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Promise<void>): Promise<Served> {
+  const { response, received } = await connect(GET);
+  const rows: SpendRow[] = [];
+  const lines: LogLine[] = [];
+  const options = { id: "id-1", operation: "chat", client: fakeClient(), generation: 1, deadlineMs: 60_000, clock } as const;
+  const exchange = new LiveExchange({ ...options, read: async () => undefined });
+  exchange.identity = fakeIdentity();
+  exchange.request = fakeRequest({ model: "m" });
+  const route: CompiledRoute = { method: "POST", path: "/", pipeline: "chat", operation: "chat", deadlineMs: 60_000, run };
+  await serveExchange({ exchange }, exchange, route, response, {
+    clock,
+    log: fakeLog(lines),
+    record: async (settled) => {
+      await record?.();
+      rows.push(...settled);
+    },
+  });
+  return { raw: await received, rows, lines };
+}
+
+const whole = async ({ exchange }: StepContext): Promise<void> => {
+  const attempt = exchange.beginAttempt(fakeTarget(), "openai");
+  attempt.outcome = "success";
+  exchange.reply = { kind: "whole", status: 200, document: documentOf('{"ok":1}') };
+};
+
+describe("serving an exchange", () => {
+  it("writes the reply behind its row, with the cost as an exact decimal", async () => {
+    const { raw, rows } = await serve(async (ctx) => {
+      ctx.exchange.pricer = () => ({ status: "priced", nanoUsd: 1_230_000 });
+      await whole(ctx);
+    });
+    expect(raw).toMatch(/^HTTP\/1\.1 200 [^]*x-sluice-cost: 0\.00123\r\n/);
+    expect(rows).toMatchObject([{ status: "success", costNanoUsd: 1_230_000 }]);
+  });
+
+  it("says nothing of a cost that is unknown", async () => {
+    expect((await serve(whole)).raw).not.toContain("x-sluice-cost");
+  });
+
+  it("answers a step that neither goes on nor replies with a fault of the plugin", async () => {
+    const { raw, rows, lines } = await serve(async () => undefined);
+    expect(raw).toMatch(/^HTTP\/1\.1 500 /);
+    expect(rows).toMatchObject([{ attempt: 0, errorCode: "plugin_failed" }]);
+    expect(lines).toMatchObject([{ level: "error" }]);
+  });
+
+  it("answers any other error without its words", async () => {
+    const { raw, lines } = await serve(() => Promise.reject(new Error("secret detail")));
+    expect(raw).toMatch(/^HTTP\/1\.1 500 /);
+    expect(raw).not.toContain("secret detail");
+    expect(lines).toMatchObject([{ level: "error", fields: { error: { code: "internal_error" } } }]);
+  });
+
+  it("does not log what the client did wrong", async () => {
+    const { raw, rows, lines } = await serve(() => Promise.reject(new GatewayError("model_not_found", "no")));
+    expect(raw).toMatch(/^HTTP\/1\.1 404 /);
+    expect(rows).toMatchObject([{ attempt: 0, status: "failure", errorCode: "model_not_found" }]);
+    expect(lines).toEqual([]);
+  });
+
+  it("hands out no reply whose row cannot be stored", async () => {
+    const { raw } = await serve(whole, () => Promise.reject(new Error("disk full")));
+    expect(raw).toMatch(/^HTTP\/1\.1 503 [^]*retry-after: 5\r\n/);
+    expect(raw).not.toContain('"ok"');
+    expect(bodyOf(raw)).not.toContain("disk full");
+  });
+
+  it("lets go of a stream when a step fails on the way back", async () => {
+    let isClosed = false;
+    const frames = (async function* (): AsyncGenerator<Frame, void, undefined> {
+      yield rawFrame("{}");
+    })();
+    const close = frames.return.bind(frames);
+    frames.return = (value) => {
+      isClosed = true;
+      return close(value);
+    };
+    const { raw } = await serve(async ({ exchange }) => {
+      exchange.beginAttempt(fakeTarget(), "openai").firstContentAtMs = 1;
+      exchange.reply = { kind: "stream", status: 200, frames };
+      throw new GatewayError("guardrail_violation", "no");
+    });
+    expect(raw).toMatch(/^HTTP\/1\.1 400 /);
+    expect(isClosed).toBe(true);
+  });
+});
