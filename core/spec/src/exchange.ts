@@ -31,6 +31,8 @@ export interface GatewayFields {
 /** A request body in the reference dialect, shape-checked. */
 export interface GatewayRequest {
   readonly document: JsonDocument;
+  /** The body as it came, on passthrough routes only: whatever it is, these bytes are forwarded. */
+  readonly raw?: Uint8Array;
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
   /** The model id the client asked for. */

@@ -93,6 +93,18 @@ export interface Capabilities {
   readonly tools: boolean;
 }
 
+/** A native request to hand on as it is: the upstream's own path, headers from the gateway's allow-list, the client's bytes. */
+export interface PassthroughRequest {
+  readonly method: HttpCall["method"];
+  /** The native path without a leading slash, percent-encoded as the client sent it. */
+  readonly endpoint: string;
+  /** The query without the question mark; empty when there is none. */
+  readonly query: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+}
+
 /** A living provider: four pure functions and what it can do. */
 export interface Provider {
   readonly capabilities: Capabilities;
@@ -104,6 +116,8 @@ export interface Provider {
   stream(request: ProviderRequest): StreamTranslator;
   /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */
   error(reply: ErrorReply): GatewayError;
+  /** The upstream call of a native request: the address and the credential are the provider's, the rest the client's. */
+  passthrough?(request: PassthroughRequest): HttpCall;
 }
 
 /** A provider instance of a generation, with everything an attempt needs. */
