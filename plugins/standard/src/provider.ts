@@ -1,8 +1,9 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
 import { defineStep } from "@sluice/kit";
-import { runAttempt, Upstream } from "@sluice/kit/transport";
-import { type Exchange, GatewayError, type Host, type ProviderInstance, type ProviderRequest, type Target } from "@sluice/spec";
+import { runAttempt } from "@sluice/kit/transport";
+import { type Exchange, GatewayError, type ProviderRequest, type Target } from "@sluice/spec";
+import { openUpstreams } from "./upstreams.ts";
 
 export const provider = defineStep<Record<string, never>>({
   name: "provider",
@@ -41,21 +42,6 @@ export const provider = defineStep<Record<string, never>>({
     };
   },
 });
-
-/** Connections by provider. They are shared by every generation that configures a provider alike. */
-function openUpstreams(host: Host): ReadonlyMap<string, { readonly instance: ProviderInstance; readonly upstream: Upstream }> {
-  const names = host.providers.names();
-  return new Map(
-    names.flatMap((name) => {
-      const instance = host.providers.find(name);
-      if (instance === undefined) return [];
-      const { connections, timeouts } = instance;
-      const key = `upstream:${name}:${connections}:${timeouts.connectMs}`;
-      const upstream = host.shared(key, () => new Upstream({ connections, connectMs: timeouts.connectMs }));
-      return [[name, { instance, upstream }] as const];
-    }),
-  );
-}
 
 function firstTarget(exchange: Exchange): Target {
   return exchange.model?.targets[0] ?? unavailable(exchange);
