@@ -2,6 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createChatTranslator, decodeChat, encodeChat, readErrorReply } from "@sluice/kit/openai";
+import { nativeUrl } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 
 interface OpenaiConfig {
@@ -31,12 +32,10 @@ export default defineProvider<OpenaiConfig>({
     },
   },
   create(config) {
-    const headers: Record<string, string | Secret> = {
-      "content-type": "application/json",
-      authorization: config.api_key.map((key) => `Bearer ${key}`),
-    };
-    if (config.organization !== undefined) headers["openai-organization"] = config.organization;
-    if (config.project !== undefined) headers["openai-project"] = config.project;
+    const account: Record<string, string | Secret> = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
+    if (config.organization !== undefined) account["openai-organization"] = config.organization;
+    if (config.project !== undefined) account["openai-project"] = config.project;
+    const headers = { "content-type": "application/json", ...account };
     const chatUrl = `${config.base_url}/chat/completions`;
     return {
       capabilities: { operations: ["chat"], streaming: true, tools: true },
@@ -44,6 +43,14 @@ export default defineProvider<OpenaiConfig>({
       decode: (body, request) => decodeChat(body, request.replyModel),
       stream: (request) => createChatTranslator(request.replyModel),
       error: readErrorReply,
+      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        // The credential comes last: nothing the client sent can stand in its place.
+        headers: { ...native, ...account },
+        body,
+      }),
     };
   },
 });

@@ -1,10 +1,13 @@
 /** The step `auth`: who sent the request, and whether they may use the model they name. */
 
 import { defineStep } from "@sluice/kit";
-import { type Authority, type ClientRequest, GatewayError, type Identity, type ModelCatalog } from "@sluice/spec";
+import { type Authority, type ClientRequest, GatewayError, type Identity, type ModelCatalog, type Operation } from "@sluice/spec";
 
 /** One answer for every way a key can be wrong: it tells nobody which keys exist. */
 const REFUSAL = "The API key is missing or not valid. Send it as: Authorization: Bearer sk-…";
+
+/** Operations whose request names a model of the catalogue. */
+const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
 
 export const auth = defineStep<Record<string, never>>({
   name: "auth",
@@ -23,7 +26,7 @@ export const auth = defineStep<Record<string, never>>({
         exchange.identity = identity;
         // The body is read for those who may send one.
         await exchange.receive();
-        if (exchange.request !== undefined) exchange.model = visibleModel(exchange.request.model, identity, models, authority);
+        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation)) exchange.model = visibleModel(exchange.request.model, identity, models, authority);
         await next();
       },
     };

@@ -42,7 +42,7 @@ export const serverSchema: JsonSchema = {
     auth_headers: {
       type: "array",
       description: "Names of headers that carry a key, read before `authorization`.",
-      default: [],
+      default: ["x-service-api-key"],
       uniqueItems: true,
       items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
     },

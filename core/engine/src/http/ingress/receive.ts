@@ -5,6 +5,7 @@ import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sl
 import { readBody } from "./body.ts";
 import { receiveChat } from "./chat.ts";
 import { checkMediaType, readJson } from "./json.ts";
+import { receiveNative } from "./passthrough.ts";
 
 /** Turns a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -21,6 +22,9 @@ export async function receiveRequest(
   client: ClientRequest,
   maxBytes: number,
 ): Promise<GatewayRequest | undefined> {
+  if (operation === "passthrough") {
+    return receiveNative(await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS }), message.headers["content-type"]);
+  }
   const receive = RECEIVERS[operation];
   if (receive === undefined) return undefined;
   checkMediaType(message);

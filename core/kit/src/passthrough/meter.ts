@@ -1,0 +1,76 @@
+/** Reads the usage of a native reply while its bytes go by, untouched. */
+
+import type { Usage } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import { createEventReader } from "../stream/events.ts";
+import { joinUsage, readNativeUsage } from "./native-usage.ts";
+
+/** Looks at bytes that go by. A reply that cannot be read has no usage; that is no failure. */
+export interface UsageMeter {
+  push(chunk: Uint8Array): void;
+  /** The usage, once the reply has ended. */
+  end(): Usage | undefined;
+}
+
+/** A JSON reply larger than this is not looked into: it would have to be kept whole. */
+const MAX_JSON_BYTES = 8 * 1024 * 1024;
+
+/** A meter for a content type. Types that carry no usage are not looked at. */
+export function createUsageMeter(contentType: string | undefined): UsageMeter {
+  const type = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "text/event-stream") return createStreamMeter();
+  if (type === "application/json" || type.endsWith("+json")) return createJsonMeter();
+  return { push() {}, end: () => undefined };
+}
+
+function createStreamMeter(): UsageMeter {
+  let usage: Usage | undefined;
+  let isReadable = true;
+  const reader = createEventReader(({ data }) => {
+    // "usage" and "usageMetadata" are the only fields looked for; most events have neither.
+    if (!data.includes('"usage')) return;
+    const found = usageOf(data);
+    if (found !== undefined) usage = joinUsage(usage, found);
+  });
+  const guarded = (read: () => void): void => {
+    if (!isReadable) return;
+    try {
+      read();
+    } catch {
+      // An event over the bound: the bytes still go by, and what was read so far counts.
+      isReadable = false;
+    }
+  };
+  return {
+    push: (chunk) => guarded(() => reader.push(chunk)),
+    end() {
+      guarded(() => reader.end());
+      return usage;
+    },
+  };
+}
+
+function createJsonMeter(): UsageMeter {
+  let chunks: Uint8Array[] = [];
+  let size = 0;
+  return {
+    push(chunk) {
+      size += chunk.length;
+      if (size > MAX_JSON_BYTES) chunks = [];
+      else chunks.push(chunk);
+    },
+    end: () => (size > MAX_JSON_BYTES ? undefined : usageOf(Buffer.concat(chunks).toString("utf8"))),
+  };
+}
+
+function usageOf(text: string): Usage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  // Gemini streams an array of replies where no event stream was asked for.
+  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
+  return isObject(last) ? readNativeUsage(last) : undefined;
+}
