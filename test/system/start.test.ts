@@ -116,7 +116,7 @@ describe("sluice check", () => {
     const { code, lines } = await check(workspace);
     expect({ code, lines }).toEqual({
       code: 0,
-      lines: [expect.stringMatching(/^ok: 3 pipelines, \d+ routes, 4 models, 2 providers$/)],
+      lines: [expect.stringMatching(/^ok: \d+ pipelines, \d+ routes, 4 models, 2 providers$/)],
     });
     const { stdout } = await check(workspace, "--print");
     expect(JSON.parse(stdout)).toHaveProperty("models");
@@ -131,7 +131,7 @@ describe("sluice check", () => {
     expect(code).toBe(1);
     expect(lines).toEqual([
       expect.stringMatching(/^config\/gateway\.yaml:2:11 .*prot.*port/),
-      expect.stringMatching(/^config\/gateway\.yaml:16:\d+ .*ecko.*echo/),
+      expect.stringMatching(new RegExp(`^config/gateway\\.yaml:${lineOfEcho(workspace)}:\\d+ .*ecko.*echo`)),
       expect.stringMatching(/^pipelines\/models\.yaml:8:5 .*modles.*models/),
     ]);
     const { code: same, stdout } = await check(workspace, "--json");
@@ -154,6 +154,10 @@ describe("sluice check", () => {
     expect((await check(workspace)).lines).toHaveLength(3);
   });
 });
+
+function lineOfEcho(workspace: Workspace): number {
+  return readFileSync(workspace.configPath, "utf8").split("provider: ecko")[0]?.split("\n").length ?? 0;
+}
 
 /** Two faults: a key that is not known, and a provider that is not there. */
 function spoilGateway(workspace: Workspace): void {

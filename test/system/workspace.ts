@@ -1,6 +1,6 @@
 /** A temporary installation: a folder with a gateway file, copies of the shipped pipelines, and room for data. */
 
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -72,14 +72,17 @@ function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
   return `version: 1
 server: { data_directory: ${dataDirectory}${more(server)} }
 store: { use: sqlite, path: ${join(dataDirectory, "sluice.db")} }
-plugins:
-  - "@sluice/standard@^1.0.0"
-  - "@sluice/provider-openai@^1.0.0"
-  - "@sluice/provider-echo@^1.0.0"
-  - "@sluice/store-sqlite@^1.0.0"
+${shippedPlugins()}
 providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${baseUrl}${more(provider)} }
   echo: { use: echo }
 ${providers.map((line) => `  ${line}\n`).join("")}models:
 ${models.map((line) => `  - ${line}\n`).join("")}`;
+}
+
+/** The section `plugins:` of the shipped gateway file: the shipped pipelines need those, whatever they are. */
+function shippedPlugins(): string {
+  const [section] = /^plugins:\n(?: +- .*\n)+/m.exec(readFileSync(join(SHIPPED, "config/gateway.yaml"), "utf8")) ?? [];
+  if (section === undefined) throw new Error("config/gateway.yaml has no section plugins.");
+  return section.trimEnd();
 }
