@@ -10,6 +10,7 @@ export const MESSAGES = [{ role: "user" as const, content: "Say something, pleas
 export interface SpendRow {
   readonly request_id: string;
   readonly attempt: number;
+  readonly call_type: string;
   readonly status: "success" | "failure" | "partial";
   readonly error_code: string | null;
   readonly api_key: string;

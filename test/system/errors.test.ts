@@ -93,12 +93,14 @@ describe("a request that has no route", () => {
     expect(answer.headers.get("x-request-id")).toMatch(UUID_V7);
   });
 
-  it("gets 404 for an unknown path, with or without a key", async () => {
-    for (const headers of [{}, { authorization: "" }]) {
-      const answer = await refusal({ path: "/v1/chat/nothing", headers });
-      expect(answer).toMatchObject({ status: 404, thrown: { type: "not_found_error", code: 404 } });
-      expect(answer.thrown).toBeInstanceOf(NotFoundError);
-    }
+  it.each<[string, Sent]>([
+    ["with a key", { path: "/nothing" }],
+    ["without one", { path: "/nothing", headers: { authorization: "" } }],
+    ["also below a path that exists", { path: "/v1/chat/nothing" }],
+  ])("gets 404 for an unknown path, %s", async (_name, sent) => {
+    const answer = await refusal(sent);
+    expect(answer).toMatchObject({ status: 404, thrown: { type: "not_found_error", code: 404 } });
+    expect(answer.thrown).toBeInstanceOf(NotFoundError);
   });
 });
 

@@ -106,6 +106,7 @@ export async function startGateway(
     );
   } catch (error) {
     await kill();
+    if (workspace !== place) workspace.remove();
     throw error;
   }
   const [, publicUrl = "", adminUrl = ""] = match;
