@@ -37,6 +37,10 @@ export interface GatewayRequest {
   readonly fields: GatewayFields;
   /** The model id the client asked for. */
   readonly model: string;
+  /** Further ids to look for, in order, where `model` is none that the key may use: a deployment under its provider's prefix. */
+  readonly otherModels?: readonly string[];
+  /** What the client is willing to wait, in milliseconds from the start of the exchange. It only shortens the route's deadline. */
+  readonly timeoutMs?: number;
   readonly stream: boolean;
   /** Whether a streaming client asked for a usage chunk. */
   readonly includeUsage: boolean;

@@ -33,7 +33,7 @@ export class LiveExchange implements Exchange {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly generation: number;
-  readonly deadlineMs: number;
+  deadlineMs: number;
   readonly startedAtMs: number;
   /** The start on the monotonic clock. */
   readonly startedMs: number;
@@ -53,7 +53,7 @@ export class LiveExchange implements Exchange {
   readonly #controller = new AbortController();
   readonly #clock: Clock;
   readonly #read: ExchangeOptions["read"];
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #received: Promise<void> | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -66,11 +66,7 @@ export class LiveExchange implements Exchange {
     this.startedAtMs = options.clock.now();
     this.startedMs = options.clock.monotonic();
     this.deadlineMs = this.startedMs + options.deadlineMs;
-    this.#timer = setTimeout(() => {
-      this.abort(
-        new GatewayError("deadline_exceeded", `The request took longer than the route's deadline of ${options.deadlineMs} ms.`),
-      );
-    }, options.deadlineMs);
+    this.#timer = this.#timeOut(options.deadlineMs, "the route's deadline");
   }
 
   get signal(): AbortSignal {
@@ -80,6 +76,7 @@ export class LiveExchange implements Exchange {
   receive(): Promise<void> {
     this.#received ??= this.#read(this).then((request) => {
       this.request = request;
+      if (request?.timeoutMs !== undefined) this.#shorten(request.timeoutMs);
     });
     return this.#received;
   }
@@ -105,6 +102,21 @@ export class LiveExchange implements Exchange {
   /** Ends everything under way. The first reason stays. */
   abort(reason: GatewayError): void {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** Moves the deadline to so many milliseconds after the start, never to a later time than it had. */
+  #shorten(timeoutMs: number): void {
+    const deadlineMs = this.startedMs + timeoutMs;
+    if (deadlineMs >= this.deadlineMs || this.signal.aborted) return;
+    this.deadlineMs = deadlineMs;
+    clearTimeout(this.#timer);
+    this.#timer = this.#timeOut(timeoutMs, "its own timeout", Math.max(0, deadlineMs - this.#clock.monotonic()));
+  }
+
+  #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.abort(new GatewayError("deadline_exceeded", `The request took longer than ${name} of ${limitMs} ms.`));
+    }, leftMs);
   }
 
   /** The exchange is over: its deadline no longer matters. */

@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { GatewayRequest } from "@sluice/spec";
+import { fakeClient, fakeRequest } from "@sluice/kit/testing";
+import { LiveExchange } from "./exchange.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+function open(request: GatewayRequest, readMs = 0): LiveExchange {
+  return new LiveExchange({
+    id: "x",
+    operation: "embeddings",
+    client: fakeClient(),
+    generation: 1,
+    deadlineMs: 10_000,
+    clock,
+    read: async () => {
+      await vi.advanceTimersByTimeAsync(readMs);
+      return request;
+    },
+  });
+}
+
+describe("the deadline of an exchange", () => {
+  const waiting = (timeoutMs?: number) => fakeRequest({ model: "m" }, timeoutMs === undefined ? {} : { timeoutMs });
+
+  it.each([
+    ["the route's, without a timeout", undefined, 10_000],
+    ["the client's timeout, counted from the start", 3_000, 3_000],
+    ["the route's, when the client would wait longer", 60_000, 10_000],
+  ])("is %s", async (_name, timeoutMs, expectedMs) => {
+    const exchange = open(waiting(timeoutMs), 1_000);
+    await exchange.receive();
+    expect(exchange.deadlineMs - exchange.startedMs).toBe(expectedMs);
+    await vi.advanceTimersByTimeAsync(expectedMs - 1_001);
+    expect(exchange.signal.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(exchange.signal.reason).toMatchObject({ code: "deadline_exceeded", status: 504 });
+  });
+
+  it("is past at once when the body alone took longer than the client waits", async () => {
+    const exchange = open(waiting(500), 1_000);
+    await exchange.receive();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(exchange.signal.aborted).toBe(true);
+  });
+
+  it("no longer matters after the end", async () => {
+    const exchange = open(waiting(3_000));
+    await exchange.receive();
+    exchange.end();
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(exchange.signal.aborted).toBe(false);
+  });
+});
