@@ -1,7 +1,15 @@
 /** The step `auth`: who sent the request, and whether they may use the model they name. */
 
 import { defineStep } from "@sluice/kit";
-import { type Authority, type ClientRequest, GatewayError, type Identity, type ModelCatalog, type Operation } from "@sluice/spec";
+import {
+  type Authority,
+  type ClientRequest,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  type ModelCatalog,
+  type Operation,
+} from "@sluice/spec";
 
 /** One answer for every way a key can be wrong: it tells nobody which keys exist. */
 const REFUSAL = "The API key is missing or not valid. Send it as: Authorization: Bearer sk-…";
@@ -26,7 +34,8 @@ export const auth = defineStep<Record<string, never>>({
         exchange.identity = identity;
         // The body is read for those who may send one.
         await exchange.receive();
-        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation)) exchange.model = visibleModel(exchange.request.model, identity, models, authority);
+        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
+          exchange.model = visibleModel(exchange.request, identity, models, authority);
         await next();
       },
     };
@@ -53,17 +62,20 @@ function agree(first: string | undefined, second: string | undefined): string | 
   return first;
 }
 
-/** A model that exists and that the key may use. The same answer for both refusals: no oracle. */
-function visibleModel(id: string, identity: Identity, models: ModelCatalog, authority: Authority) {
-  const model = models.find(id);
-  if (model === undefined || !authority.mayUse(identity, model)) {
-    throw new GatewayError(
-      "model_not_found",
-      `The model ${JSON.stringify(id.slice(0, 200))} does not exist or you may not use it.`,
-      {
-        param: "model",
-      },
-    );
+/**
+ * A model that exists and that the key may use: the one that is named, else the first of the other ids that the request
+ * may mean. The same answer for both refusals: no oracle.
+ */
+function visibleModel(request: GatewayRequest, identity: Identity, models: ModelCatalog, authority: Authority) {
+  const named = models.find(request.model);
+  if (named !== undefined && authority.mayUse(identity, named)) return named;
+  for (const id of request.otherModels ?? []) {
+    const other = models.find(id);
+    if (other !== undefined && authority.mayUse(identity, other)) return other;
   }
-  return model;
+  throw new GatewayError(
+    "model_not_found",
+    `The model ${JSON.stringify(request.model.slice(0, 200))} does not exist or you may not use it.`,
+    { param: "model" },
+  );
 }

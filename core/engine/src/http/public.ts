@@ -68,7 +68,11 @@ async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    read: () => receiveRequest(route.operation, message, client, generation.snapshot.server.maxBodyBytes),
+    read() {
+      const { server, providers } = generation.snapshot;
+      const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
+      return receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
+    },
   });
   ctx.exchange = exchange;
   generation.lease(exchange);

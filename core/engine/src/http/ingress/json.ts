@@ -39,16 +39,16 @@ export function checkMediaType(request: IncomingMessage): void {
   }
 }
 
-/** The document of a body. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
-export function readJson(bytes: Buffer): JsonDocument {
+/** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
+export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
   if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
   const raw = bytes.toString("utf8");
   const hasMark = raw.charCodeAt(0) === 0xfeff;
   const text = hasMark ? raw.slice(1) : raw;
   // Depth and size are known before anybody recurses into the text.
-  const { members, fault } = readMembers(text, LIMITS);
+  const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
   if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
-  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${LIMITS.maxNodes} values.`);
+  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
   let value: unknown;
   try {
     value = JSON.parse(text);

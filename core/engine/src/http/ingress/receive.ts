@@ -4,6 +4,9 @@ import type { IncomingMessage } from "node:http";
 import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/spec";
 import { readBody } from "./body.ts";
 import { receiveChat } from "./chat.ts";
+import { readDeployment, withDeployment } from "./deployment.ts";
+import { receiveEmbeddings } from "./embeddings.ts";
+import { receiveImages } from "./images.ts";
 import { checkMediaType, readJson } from "./json.ts";
 import { receiveNative } from "./passthrough.ts";
 
@@ -11,7 +14,14 @@ import { receiveNative } from "./passthrough.ts";
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
 
 /** Operations with a JSON body. The others have none. */
-const RECEIVERS: Partial<Record<Operation, Receive>> = { chat: receiveChat };
+const RECEIVERS: Partial<Record<Operation, Receive>> = {
+  chat: receiveChat,
+  embeddings: receiveEmbeddings,
+  images: receiveImages,
+};
+
+/** Values that a body may hold, where it is not the usual number: 2,048 inputs may come as tokens. */
+const MAX_NODES: Partial<Record<Operation, number>> = { embeddings: 2_000_000 };
 
 const BODY_DEADLINE_MS = 30_000;
 
@@ -21,13 +31,17 @@ export async function receiveRequest(
   message: IncomingMessage,
   client: ClientRequest,
   maxBytes: number,
+  isProvider: (name: string) => boolean,
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
     return receiveNative(await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS }), message.headers["content-type"]);
   }
   const receive = RECEIVERS[operation];
   if (receive === undefined) return undefined;
+  const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
   const bytes = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
-  return receive(readJson(bytes), client);
+  const document = readJson(bytes, MAX_NODES[operation]);
+  if (deployment === undefined) return receive(document, client);
+  return { ...receive(withDeployment(document, deployment), client), otherModels: deployment.otherModels };
 }
