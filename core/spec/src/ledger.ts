@@ -46,8 +46,8 @@ export interface SpendRow {
   readonly clientAddress: string | null;
 }
 
-/** What a reader of the ledger asks for. All filters are ANDed. */
-export interface LedgerQuery {
+/** Which rows a reader means. All members are ANDed. */
+export interface LedgerFilter {
   readonly requestId?: string;
   readonly keyId?: string;
   readonly userId?: string;
@@ -56,12 +56,54 @@ export interface LedgerQuery {
   readonly fromMs?: number;
   /** Exclusive. */
   readonly toMs?: number;
+}
+
+/** What a reader of rows asks for. */
+export interface LedgerQuery extends LedgerFilter {
   readonly limit: number;
   /** Rows older than this one: the `requestId:attempt` of the last row of the page before. */
   readonly before?: string;
 }
 
-/** Reads rows, newest first. A row is readable within a second of its response's end. */
+/** The rows of one UTC day, summed up exactly. An unknown number adds nothing to its sum. */
+export interface LedgerDay {
+  /** `2026-01-31`. */
+  readonly date: string;
+  readonly costNanoUsd: bigint;
+  /** Requests that began on the day, however many attempts they took. */
+  readonly requests: number;
+  /** Requests with an attempt whose cost is unknown: their tokens are counted, their money cannot be. */
+  readonly unpricedRequests: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly totalTokens: number;
+  /** Nano-dollars by the model id that clients asked for. */
+  readonly models: ReadonlyMap<string, bigint>;
+  /** Nano-dollars by user id; rows without a user are in no entry. */
+  readonly users: ReadonlyMap<string, bigint>;
+  /** Nano-dollars by key id. */
+  readonly keys: ReadonlyMap<string, bigint>;
+}
+
+/** The rows that carry one tag, summed up exactly. */
+export interface LedgerTag {
+  readonly tag: string;
+  readonly rows: number;
+  /** Rows whose cost is unknown. */
+  readonly unpricedRows: number;
+  readonly costNanoUsd: bigint;
+  readonly totalTokens: number;
+}
+
+/**
+ * Reads the ledger. A row is readable within a second of its response's end. Every method rejects with the signal's reason
+ * when it is aborted, with `deadline_exceeded` when the answer would take too long, and none keeps the event loop busy.
+ */
 export interface LedgerReader {
-  rows(query: LedgerQuery): Promise<readonly SpendRow[]>;
+  /** Rows, newest first. */
+  rows(query: LedgerQuery, signal?: AbortSignal): Promise<readonly SpendRow[]>;
+  /** Days that have rows, oldest first. */
+  days(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerDay[]>;
+  /** Tags, the one with the highest cost first. A row with several tags counts for each. */
+  tags(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerTag[]>;
 }

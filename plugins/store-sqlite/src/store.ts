@@ -6,7 +6,7 @@ import type { Kysely } from "kysely";
 import { createKysely } from "./dialect.ts";
 import { createKeyStore } from "./keys.ts";
 import { createLedgerInsert } from "./ledger-insert.ts";
-import { createLedgerRows } from "./ledger-rows.ts";
+import { createLedgerReader, type SqliteLedgerReader } from "./ledger-reader.ts";
 import { migrate } from "./migrate.ts";
 import { openDatabase, RUNNING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
@@ -25,7 +25,7 @@ interface Opened {
   readonly database: DatabaseSync;
   readonly kysely: Kysely<Schema>;
   readonly insert: ReturnType<typeof createLedgerInsert>;
-  readonly rows: ReturnType<typeof createLedgerRows>;
+  readonly reader: SqliteLedgerReader;
 }
 
 /** Makes a store that is closed until `start`. Every other member throws before `start` and after `stop`. */
@@ -42,32 +42,35 @@ export function createSqliteStore(config: SqliteConfig, log: Log): Store {
     async start(signal) {
       signal.throwIfAborted();
       if (current !== undefined) return;
-      current = await open(path, config.synchronous ?? "normal", signal);
+      current = await open(path, config.synchronous ?? "normal", signal, log);
       log.info("the store is open", { store: "sqlite", path });
     },
     async stop() {
       const closing = current;
       current = undefined;
+      await closing?.reader.stop();
       closing?.database.close();
     },
     keys: createKeyStore(() => opened().kysely),
     teams: createTeamStore(() => opened().kysely),
     ledger: {
       insert: async (rows) => opened().insert(rows),
-      rows: async (query) => opened().rows(query),
+      rows: async (query, signal) => opened().reader.rows(query, signal),
+      days: async (filter, signal) => opened().reader.days(filter, signal),
+      tags: async (filter, signal) => opened().reader.tags(filter, signal),
     },
   };
 }
 
 /** Opens, migrates and prepares. Leaves no file open when one of these fails. */
-async function open(path: string, synchronous: "normal" | "full", signal: AbortSignal): Promise<Opened> {
+async function open(path: string, synchronous: "normal" | "full", signal: AbortSignal, log: Log): Promise<Opened> {
   const database = openDatabase(path, synchronous);
   try {
     const kysely = createKysely(database);
     await migrate(database, kysely, path);
     signal.throwIfAborted();
     database.exec(`pragma busy_timeout = ${RUNNING_BUSY_TIMEOUT_MS}`);
-    return { database, kysely, insert: createLedgerInsert(database), rows: createLedgerRows(database) };
+    return { database, kysely, insert: createLedgerInsert(database), reader: createLedgerReader(database, path, log) };
   } catch (error) {
     database.close();
     throw error;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { GatewayError, KeyStore, StepDefinition } from "@sluice/spec";
+import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/spec";
 import { fakeClock, fakeLog } from "@sluice/kit/testing";
 import { line, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
 import { indexDefinitions } from "../registry/definitions.ts";
@@ -82,8 +82,10 @@ beforeEach(() => {
   events = [];
   gates = new Map();
   shared = new SharedPool();
-  const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), keys: {} as KeyStore, clock });
-  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger: { rows: async () => [] } };
+  const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
+  const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
+  const ledger = { rows: async () => [], days: async () => [], tags: async () => [] };
+  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger };
   manager = new GenerationManager(createProcessContainer(parts));
 });
 

@@ -1,6 +1,6 @@
 /** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
 
-import type { Clock, LedgerQuery, LedgerReader, LedgerStore, Log, SpendRow } from "@sluice/spec";
+import type { Clock, LedgerReader, LedgerStore, Log, SpendRow } from "@sluice/spec";
 import { Mover } from "./mover.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -23,7 +23,10 @@ export interface LedgerHealth {
   readonly isStoreFailing: boolean;
 }
 
-/** Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever process or store does. */
+/**
+ * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever process or store does. A reader
+ * has the rows that were recorded before the call: it waits for them up to 500 ms.
+ */
 export interface Ledger extends LedgerReader {
   /** Resolves once the rows outlive the process. Rejects with `Error` when the outbox cannot take them. */
   record(rows: readonly SpendRow[]): Promise<void>;
@@ -32,8 +35,6 @@ export interface Ledger extends LedgerReader {
    * `Error` when the ledger stops before. While the store fails it waits.
    */
   flush(signal?: AbortSignal): Promise<void>;
-  /** The newest rows first, with those recorded before the call: waits for them up to 500 ms. */
-  rows(query: LedgerQuery): Promise<readonly SpendRow[]>;
   health(): LedgerHealth;
   /** Ends the moving. Rows may still be recorded; the next process moves them. The outbox and the store stay open. */
   stop(): Promise<void>;
@@ -44,6 +45,9 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { outbox, store } = options;
   const mover = new Mover(options);
   mover.notice();
+  const catchUp = async (): Promise<void> => {
+    if (mover.hasWork) await waitBriefly(mover);
+  };
 
   return {
     record(rows) {
@@ -52,9 +56,17 @@ export function createLedger(options: LedgerOptions): Ledger {
       return committed;
     },
     flush: (signal) => mover.flush(signal),
-    async rows(query) {
-      if (mover.hasWork) await waitBriefly(mover);
-      return store.rows(query);
+    async rows(query, signal) {
+      await catchUp();
+      return store.rows(query, signal);
+    },
+    async days(filter, signal) {
+      await catchUp();
+      return store.days(filter, signal);
+    },
+    async tags(filter, signal) {
+      await catchUp();
+      return store.tags(filter, signal);
     },
     health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing }),
     stop: () => mover.stop(),

@@ -31,7 +31,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     authority: { identify: () => undefined, mayUse: () => true, headerNames: [] },
     providers: { find: () => undefined, names: () => [] },
     prices: { find: () => undefined },
-    ledger: { rows: async () => [] },
+    ledger: { rows: async () => [], days: async () => [], tags: async () => [] },
     ...parts,
     lines,
     async close() {

@@ -22,6 +22,8 @@ export function openFileStore(path: string): FileStore {
       database.exec("commit");
     },
     rows: async () => [],
+    days: async () => [],
+    tags: async () => [],
     counts() {
       const rows = database.prepare("select id, count(*) as times from seen group by id").all();
       return new Map(rows.map((row) => [String(row["id"]), Number(row["times"])]));

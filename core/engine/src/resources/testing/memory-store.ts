@@ -50,5 +50,7 @@ export function createMemoryStore(): MemoryStore {
       keep(rows);
     },
     rows: async (query) => [...kept.values()].toReversed().slice(0, query.limit),
+    days: async () => [],
+    tags: async () => [],
   };
 }

@@ -1,0 +1,40 @@
+/** What may be asked of the ledger's file, and the answers of an open database, piece by piece. */
+
+import type { LedgerDay, LedgerFilter, LedgerQuery, LedgerTag, SpendRow } from "@sluice/spec";
+import type { DatabaseSync } from "node:sqlite";
+import { createLedgerDays } from "./ledger-days.ts";
+import { createLedgerRows } from "./ledger-rows.ts";
+import { createLedgerTags } from "./ledger-tags.ts";
+
+/** A question that another thread can be sent. */
+export type LedgerQuestion =
+  | { readonly about: "rows"; readonly query: LedgerQuery }
+  | { readonly about: "days"; readonly filter: LedgerFilter }
+  | { readonly about: "tags"; readonly filter: LedgerFilter };
+
+/** A part of an answer. */
+export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag)[];
+
+/** Rows in one batch. */
+const BATCH_ROWS = 250;
+
+/** Makes the answers of an open database. Between two batches, empty ones too, whoever asked may pause or give up. */
+export function createLedgerAnswers(database: DatabaseSync): (question: LedgerQuestion) => Iterable<LedgerBatch> {
+  const rows = createLedgerRows(database);
+  const days = createLedgerDays(database);
+  const tags = createLedgerTags(database);
+  return (question) => {
+    switch (question.about) {
+      case "rows":
+        return inBatches(rows(question.query));
+      case "days":
+        return days(question.filter);
+      case "tags":
+        return tags(question.filter);
+    }
+  };
+}
+
+function* inBatches(rows: readonly SpendRow[]): Generator<readonly SpendRow[]> {
+  for (let start = 0; start < rows.length; start += BATCH_ROWS) yield rows.slice(start, start + BATCH_ROWS);
+}

@@ -1,0 +1,117 @@
+/** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
+
+import { GatewayError, type Log } from "@sluice/spec";
+import { Worker } from "node:worker_threads";
+import type { LedgerQuestion } from "./ledger-questions.ts";
+import type { WorkerAnswer, WorkerQuestion } from "./ledger-worker.ts";
+
+/** How long an answer may take, with its wait for a turn, in milliseconds. */
+const ANSWER_DEADLINE_MS = 5_000;
+/** Questions that may be under way at once. */
+const MAX_QUESTIONS = 64;
+/** The memory of the thread, in megabytes. A question that needs more ends the thread, and only that. */
+const THREAD_HEAP_MB = 256;
+
+const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "./ledger-worker.js", import.meta.url);
+
+/** A question under way. */
+interface Waiting {
+  readonly found: unknown[];
+  end(error?: Error): void;
+}
+
+/** A thread that starts with the first question, and again with the next one after it died. */
+export class LedgerThread {
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /**
+   * The whole answer. Rejects with the signal's reason, with `deadline_exceeded` after five seconds, with `overloaded` when
+   * too many wait, with `Error` when the file cannot be read.
+   */
+  ask(question: LedgerQuestion, signal?: AbortSignal): Promise<readonly unknown[]> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
+    if (this.#waiting.size >= MAX_QUESTIONS) {
+      const message = "Too many spend reports are being made at once.";
+      return Promise.reject(new GatewayError("overloaded", message, { retryAfterMs: 1_000 }));
+    }
+    const id = ++this.#lastId;
+    const cancelled = new Uint8Array(new SharedArrayBuffer(1));
+    const answered = Promise.withResolvers<readonly unknown[]>();
+    const giveUp = (error: Error): void => {
+      Atomics.store(cancelled, 0, 1);
+      waiting.end(error);
+    };
+    const onAbort = (): void => giveUp(signal?.reason as Error);
+    const timer = setTimeout(() => giveUp(tooLong()), ANSWER_DEADLINE_MS);
+    const waiting: Waiting = {
+      found: [],
+      end: (error) => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", onAbort);
+        this.#waiting.delete(id);
+        if (error === undefined) answered.resolve(waiting.found);
+        else answered.reject(error);
+      },
+    };
+    this.#waiting.set(id, waiting);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    this.#worker ??= this.#start();
+    this.#worker.postMessage({ id, question, cancelled } satisfies WorkerQuestion);
+    return answered.promise;
+  }
+
+  /** Ends the thread. Questions under way are rejected. Safe twice. */
+  async stop(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#rejectAll(new Error("the store is closed"));
+    await worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(ENTRY, {
+      workerData: { path: this.#path },
+      // The thread needs nothing of the environment, where credentials are.
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+    });
+    worker.unref();
+    worker.on("message", (answer: WorkerAnswer) => this.#receive(answer));
+    worker.on("error", (error) => this.#fail(worker, error));
+    worker.on("exit", () => this.#fail(worker, new Error("the thread that reads the ledger ended")));
+    return worker;
+  }
+
+  #receive(answer: WorkerAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    if (answer.kind === "batch") waiting?.found.push(...answer.batch);
+    else waiting?.end(answer.kind === "error" ? new Error(`the ledger cannot be read: ${answer.message}`) : undefined);
+  }
+
+  #fail(worker: Worker, error: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#log.error("the thread that reads the ledger ended; the next question starts another", { error });
+    this.#rejectAll(new Error("the thread that reads the ledger ended", { cause: error }));
+  }
+
+  #rejectAll(error: Error): void {
+    for (const waiting of this.#waiting.values()) waiting.end(error);
+  }
+}
+
+function tooLong(): GatewayError {
+  return new GatewayError(
+    "deadline_exceeded",
+    `The spend report was not ready within ${ANSWER_DEADLINE_MS / 1_000} s; ask for fewer days, or for one key or user.`,
+  );
+}
