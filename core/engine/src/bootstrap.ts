@@ -43,8 +43,8 @@ export interface CheckedConfig {
 export async function checkConfig(place: ConfigPlace): Promise<CheckedConfig> {
   const opened = openConfig(place);
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
-  const { snapshot, findings } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = snapshot === undefined ? [] : checkPipelines(snapshot.pipelines, definitions.steps);
+  const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
+  const orderFindings = checkPipelines(pipelines, definitions.steps);
   const all = [...pluginFindings, ...findings, ...orderFindings];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
@@ -124,7 +124,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     const candidate = openConfig(options);
     watch.update(candidate.watched);
     const resolved = resolveSnapshot(candidate, definitions.all);
-    return resolved.snapshot === undefined ? manager.refuse(resolved.findings) : manager.apply(resolved.snapshot);
+    if (resolved.snapshot !== undefined) return manager.apply(resolved.snapshot);
+    return manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
   };
   const watch = watchConfig({
     paths: opened.watched,

@@ -114,13 +114,15 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     models: key.models,
     userId: key.user_id,
     teamId: key.team_id,
+    spendScope: key.spend_scope,
     tags: key.tags,
     metadata: key.metadata,
     at: gateway.document.keyAt(["keys", index]),
   }));
 }
 
-function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
+/** The settings of a checked pipeline file. */
+export function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
   const sections = value as PipelineSections;
   const routes = sections.routes.map((route, index) => {
     const space = route.indexOf(" ");

@@ -1,13 +1,13 @@
 /** Loading in two phases: files first, then, once the plugins they name are known, the snapshot. */
 
-import { buildSnapshot } from "./build.ts";
+import { buildSnapshot, pipelineOf } from "./build.ts";
 import { hideCredentials } from "./credential.ts";
 import type { Finding } from "./finding.ts";
 import type { OpenedConfig } from "./open.ts";
 import type { Definitions } from "./plugin-section.ts";
 import type { ResolvedDocument } from "./references.ts";
 import { readOverrides } from "./server-overrides.ts";
-import type { Snapshot } from "./snapshot.ts";
+import type { PipelineSettings, Snapshot } from "./snapshot.ts";
 import { validateGateway, validatePipelines, validatePrices } from "./validate.ts";
 
 export { openConfig, type OpenedConfig, type OpenOptions } from "./open.ts";
@@ -18,6 +18,8 @@ export interface ResolvedConfig {
   readonly snapshot: Snapshot | undefined;
   /** All findings of all files, in the order of the files and their lines. */
   readonly findings: readonly Finding[];
+  /** The pipelines of files without a finding, whatever is wrong elsewhere: their order can be checked all the same. */
+  readonly pipelines: readonly PipelineSettings[];
 }
 
 /** Checks an opened configuration against the registered plugins, keyed by `kind/name`, and makes its snapshot. */
@@ -34,9 +36,14 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
     ...validatePipelines(pipelines, definitions),
     ...(prices === undefined ? [] : validatePrices(prices)),
   ];
-  if (findings.length > 0 || gateway === undefined)
-    return { snapshot: undefined, findings: inOrder(findings).map((finding) => redact(finding, opened)) };
-  return { snapshot: buildSnapshot({ opened, gateway, pipelines, prices, overrides }), findings: [] };
+  if (findings.length > 0 || gateway === undefined) {
+    const faulty = new Set(findings.map(({ at: { file } }) => file));
+    const sound = pipelines.filter(({ document }) => !faulty.has(document.file));
+    const told = inOrder(findings).map((finding) => redact(finding, opened));
+    return { snapshot: undefined, findings: told, pipelines: sound.map(pipelineOf) };
+  }
+  const snapshot = buildSnapshot({ opened, gateway, pipelines, prices, overrides });
+  return { snapshot, findings: [], pipelines: snapshot.pipelines };
 }
 
 /** Checking fills defaults and secrets into the data; an opened configuration stays as it was read. */

@@ -2,6 +2,7 @@
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { writeParserError } from "./egress/parser-error.ts";
 
 /** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
 const LIMITS = {
@@ -30,6 +31,7 @@ export function listen(handler: RequestListener, host: string, port: number): Pr
   const server = createServer(LIMITS, handler);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
+  server.on("clientError", writeParserError);
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {
