@@ -10,7 +10,9 @@ import { createProcessContainer } from "./generation/container.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
+import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
+import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
@@ -93,7 +95,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   });
   const store = await openStore(snapshot, definitions, log);
   const ledger = openLedger(server.dataDirectory, store, log, clock);
-  const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys: store.keys, clock });
+  const { keys, teams } = store;
+  const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
@@ -107,9 +110,10 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined,
   });
+  const keyParts = { keys, teams, keyRing, clock, log, declared: () => manager.live?.snapshot.keys ?? [] };
   const adminApp = createAdminApp(
-    { keyRing, clock, log },
-    { ...keyRoutes({ keys: store.keys, keyRing, clock }), ...configRoutes(manager) },
+    { keyRing, headerNames: server.authHeaders, clock, log },
+    { ...keyRoutes(keyParts), ...keyListRoutes(keyParts), ...teamRoutes(keyParts), ...configRoutes(manager) },
   );
   const publicListener = await listenOrExplain(
     () => listen(publicApp.callback(), server.host, server.port),

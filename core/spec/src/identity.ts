@@ -2,6 +2,9 @@
 
 import type { Model } from "./model.ts";
 
+/** Which spend rows a virtual key may read: its own, its user's or its team's. */
+export type SpendScope = "key" | "user" | "team";
+
 /** Who sent a request, and what they may do. */
 export interface Identity {
   /** `master` administers; `key` is a virtual key. */
@@ -13,6 +16,11 @@ export interface Identity {
   readonly teamId: string | undefined;
   /** Model ids, wildcards and access groups; empty means every model. */
   readonly models: readonly string[];
+  /** The team's own list, in the same words. A model must be on both. Absent and empty: the team bounds nothing. */
+  readonly teamModels?: readonly string[];
+  /** The rows that the identity may read. `user` and `team` only where there is one; the master key reads all in any case. */
+  readonly spendScope: SpendScope;
+  /** The tags of the key and of its team. */
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -21,6 +29,8 @@ export interface Identity {
 export interface Authority {
   /** The identity of a presented key; `undefined` for unknown, revoked, blocked and expired ones alike. */
   identify(presented: string): Identity | undefined | Promise<Identity | undefined>;
+  /** The id of a key, also of one that is blocked or has expired; `undefined` for what is no key. */
+  keyIdOf(presented: string): Promise<string | undefined>;
   /** Whether an identity may use a model. */
   mayUse(identity: Identity, model: Model): boolean;
   /** Names of headers, besides `authorization`, that carry a key; in the order they are read. */

@@ -1,5 +1,6 @@
 /** Stores: where keys, teams and the ledger live. */
 
+import type { SpendScope } from "./identity.ts";
 import type { LedgerReader, SpendRow } from "./ledger.ts";
 
 /** A virtual key at rest. The key itself is nowhere: `digest` is HMAC-SHA-256 of it under the installation's pepper. */
@@ -7,8 +8,12 @@ export interface KeyRecord {
   readonly id: string;
   /** Lower-case hexadecimal. */
   readonly digest: string;
+  /** The digest from before the last rotation, `null` without one; it counts until `previousUntilMs` and no longer. */
+  readonly previousDigest: string | null;
+  readonly previousUntilMs: number | null;
   /** The last four characters of the key, for people. */
   readonly last4: string;
+  /** One of a kind among keys. */
   readonly alias: string | null;
   readonly models: readonly string[];
   readonly maxBudgetNanoUsd: number | null;
@@ -21,6 +26,7 @@ export interface KeyRecord {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly guardrails: readonly string[];
+  readonly spendScope: SpendScope;
   readonly userId: string | null;
   readonly teamId: string | null;
   readonly blocked: boolean;
@@ -39,18 +45,60 @@ export interface TeamRecord {
   readonly maxParallelRequests: number | null;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  readonly guardrails: readonly string[];
   readonly blocked: boolean;
   readonly createdAtMs: number;
 }
 
-/** Keys at rest. */
+/** What may be changed of a key. The digests change by a rotation alone. */
+export type KeyChanges = Partial<
+  Omit<KeyRecord, "id" | "createdAtMs" | "digest" | "last4" | "previousDigest" | "previousUntilMs">
+>;
+
+/** What may be changed of a team. */
+export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs">>;
+
+/** Why a key was not written: another has its alias (or its id or digest), or its team does not exist. */
+export type KeyConflict = "taken" | "no-team";
+
+/** A new secret for a key. */
+export interface Rotation {
+  readonly digest: string;
+  readonly last4: string;
+  /** Until when the secret from before counts, milliseconds since 1970; `null`: not any more. */
+  readonly previousUntilMs: number | null;
+}
+
+/** Which keys are listed: all filters are ANDed. The oldest first. */
+export interface KeyQuery {
+  readonly userId?: string;
+  readonly teamId?: string;
+  readonly alias?: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of keys, and how many match in all. */
+export interface KeyPage {
+  readonly keys: readonly KeyRecord[];
+  readonly total: number;
+}
+
+/**
+ * Keys at rest. Every write is one statement that names what it changes: nothing is read, changed and written back, so that
+ * no write brings back what another has just taken away.
+ */
 export interface KeyStore {
+  /** The key of a digest, also of its previous one. Whether that one still counts is for the caller to say. */
   findByDigest(digest: string): Promise<KeyRecord | undefined>;
   find(id: string): Promise<KeyRecord | undefined>;
-  list(): Promise<readonly KeyRecord[]>;
-  insert(key: KeyRecord): Promise<void>;
+  list(query: KeyQuery): Promise<KeyPage>;
+  /** Adds a key, or says why it was not added. */
+  insert(key: KeyRecord): Promise<"added" | KeyConflict>;
   /** Changes members of a key. Returns the key as it now is, `undefined` when there is none. */
-  update(id: string, changes: Partial<Omit<KeyRecord, "id" | "createdAtMs">>): Promise<KeyRecord | undefined>;
+  update(id: string, changes: KeyChanges): Promise<KeyRecord | KeyConflict | undefined>;
+  /** Gives a key a new secret; the present one becomes the previous one, and the previous one is gone. */
+  rotate(id: string, rotation: Rotation): Promise<KeyRecord | undefined>;
   /** Whether there was such a key. */
   delete(id: string): Promise<boolean>;
 }
@@ -59,8 +107,10 @@ export interface KeyStore {
 export interface TeamStore {
   find(id: string): Promise<TeamRecord | undefined>;
   list(): Promise<readonly TeamRecord[]>;
-  insert(team: TeamRecord): Promise<void>;
-  update(id: string, changes: Partial<Omit<TeamRecord, "id" | "createdAtMs">>): Promise<TeamRecord | undefined>;
+  /** Whether the team was added: not when its id is taken. */
+  insert(team: TeamRecord): Promise<boolean>;
+  update(id: string, changes: TeamChanges): Promise<TeamRecord | undefined>;
+  /** Deletes a team and, in the same transaction, its keys. Whether there was such a team. */
   delete(id: string): Promise<boolean>;
 }
 

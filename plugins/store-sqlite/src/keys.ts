@@ -1,41 +1,81 @@
 /** Virtual keys at rest. */
 
-import type { KeyRecord, KeyStore } from "@sluice/spec";
-import type { Kysely } from "kysely";
+import type { KeyChanges, KeyConflict, KeyQuery, KeyRecord, KeyStore, SpendScope } from "@sluice/spec";
+import { type Kysely, sql } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import type { KeyTable, Schema } from "./schema.ts";
-import { readList, toJsonText, withoutNul } from "./text.ts";
+import { withoutNul } from "./text.ts";
 
 /**
- * Makes the key store. `database` is asked at every call, because the file opens after this is made.
- * `insert` throws `Error` when the id or the digest is taken.
+ * Makes the key store. `database` is asked at every call, because the file opens after this is made. What must be unique and
+ * which team must exist is the file's own business, by indexes and triggers: no other writer comes between a look and a write.
  */
 export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
-  const findBy = async (column: "id" | "digest", value: string): Promise<KeyRecord | undefined> => {
-    const row = await database().selectFrom("virtual_key").selectAll().where(column, "=", value).executeTakeFirst();
+  const find = async (id: string): Promise<KeyRecord | undefined> => {
+    const row = await database().selectFrom("virtual_key").selectAll().where("id", "=", id).executeTakeFirst();
     return row && toRecord(row);
   };
 
   return {
-    findByDigest: (digest) => findBy("digest", digest),
-    find: (id) => findBy("id", id),
-    async list() {
-      const rows = await database().selectFrom("virtual_key").selectAll().orderBy("created_at_ms").orderBy("id").execute();
-      return rows.map(toRecord);
+    find,
+    async findByDigest(digest) {
+      const row = await database()
+        .selectFrom("virtual_key")
+        .selectAll()
+        .where((at) => at.or([at("digest", "=", digest), at("previous_digest", "=", digest)]))
+        .executeTakeFirst();
+      return row && toRecord(row);
+    },
+    async list(query) {
+      const { total } = await matching(database(), query)
+        .select(({ fn }) => fn.countAll<number>().as("total"))
+        .executeTakeFirstOrThrow();
+      const rows = await matching(database(), query)
+        .selectAll()
+        .orderBy("created_at_ms")
+        .orderBy("id")
+        .limit(query.limit)
+        .offset(query.offset)
+        .execute();
+      return { keys: rows.map(toRecord), total };
     },
     async insert(key) {
-      const row = { id: withoutNul(key.id), created_at_ms: key.createdAtMs, ...toColumns(key) } as KeyTable;
-      const added = await database()
-        .insertInto("virtual_key")
-        .values(row)
-        .onConflict((conflict) => conflict.doNothing())
-        .executeTakeFirst();
-      if (added.numInsertedOrUpdatedRows === 0n) throw new Error(`a key with the id ${row.id} or the same digest exists`);
+      const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
+      try {
+        await database().insertInto("virtual_key").values(row).execute();
+        return "added";
+      } catch (error) {
+        return conflictOf(error);
+      }
     },
     async update(id, changes) {
       const columns = toColumns(changes);
-      if (Object.keys(columns).length === 0) return findBy("id", id);
-      const row = await database().updateTable("virtual_key").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      if (Object.keys(columns).length === 0) return find(id);
+      try {
+        const row = await database()
+          .updateTable("virtual_key")
+          .set(columns)
+          .where("id", "=", id)
+          .returningAll()
+          .executeTakeFirst();
+        return row && toRecord(row);
+      } catch (error) {
+        return conflictOf(error);
+      }
+    },
+    async rotate(id, { digest, last4, previousUntilMs }) {
+      const row = await database()
+        .updateTable("virtual_key")
+        .set({
+          digest,
+          last4,
+          // On the right stands the row as it was, so a rotation in between is not lost.
+          previous_digest: previousUntilMs === null ? null : sql`digest`,
+          previous_until_ms: previousUntilMs,
+        })
+        .where("id", "=", id)
+        .returningAll()
+        .executeTakeFirst();
       return row && toRecord(row);
     },
     async delete(id) {
@@ -45,17 +85,48 @@ export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
   };
 }
 
-function toColumns(key: Partial<KeyRecord>): Partial<KeyTable> {
+function matching(database: Kysely<Schema>, { userId, teamId, alias }: KeyQuery) {
+  return database
+    .selectFrom("virtual_key")
+    .$if(userId !== undefined, (query) => query.where("user_id", "=", userId ?? ""))
+    .$if(teamId !== undefined, (query) => query.where("team_id", "=", teamId ?? ""))
+    .$if(alias !== undefined, (query) => query.where("alias", "=", alias ?? ""));
+}
+
+/** SQLITE_CONSTRAINT with its extension (https://sqlite.org/rescode.html). */
+const CONFLICTS: ReadonlyMap<unknown, KeyConflict> = new Map([
+  [1555, "taken"], // PRIMARYKEY
+  [2067, "taken"], // UNIQUE
+  [1811, "no-team"], // TRIGGER
+]);
+
+function conflictOf(error: unknown): KeyConflict {
+  const conflict = error instanceof Error && "errcode" in error ? CONFLICTS.get(error.errcode) : undefined;
+  if (conflict === undefined) throw error;
+  return conflict;
+}
+
+function toColumns(key: KeyChanges): Partial<KeyTable> {
   return {
     ...limitColumns(key),
     ...present({
-      digest: key.digest,
-      last4: key.last4,
       expires_at_ms: key.expiresAtMs,
-      guardrails: key.guardrails && toJsonText(key.guardrails),
+      spend_scope: key.spendScope,
       user_id: nullableText(key.userId),
       team_id: nullableText(key.teamId),
     }),
+  };
+}
+
+/** The columns that are written when a key is made, and by no update. */
+function rowOf(key: KeyRecord): Partial<KeyTable> {
+  return {
+    id: withoutNul(key.id),
+    digest: key.digest,
+    last4: key.last4,
+    previous_digest: key.previousDigest,
+    previous_until_ms: key.previousUntilMs,
+    created_at_ms: key.createdAtMs,
   };
 }
 
@@ -64,9 +135,11 @@ function toRecord(row: KeyTable): KeyRecord {
     id: row.id,
     digest: row.digest,
     last4: row.last4,
+    previousDigest: row.previous_digest,
+    previousUntilMs: row.previous_until_ms,
     ...limitMembers(row),
     expiresAtMs: row.expires_at_ms,
-    guardrails: readList(row.guardrails),
+    spendScope: row.spend_scope as SpendScope,
     userId: row.user_id,
     teamId: row.team_id,
     createdAtMs: row.created_at_ms,

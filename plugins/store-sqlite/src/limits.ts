@@ -19,6 +19,7 @@ export function limitColumns(members: Partial<LimitMembers>): Partial<LimitColum
     max_parallel_requests: members.maxParallelRequests,
     tags: members.tags && toJsonText(members.tags),
     metadata: members.metadata && toJsonText(members.metadata),
+    guardrails: members.guardrails && toJsonText(members.guardrails),
     blocked: members.blocked === undefined ? undefined : Number(members.blocked),
   });
 }
@@ -35,6 +36,7 @@ export function limitMembers(row: LimitColumns): LimitMembers {
     maxParallelRequests: row.max_parallel_requests,
     tags: readList(row.tags),
     metadata: readObject(row.metadata),
+    guardrails: readList(row.guardrails),
     blocked: row.blocked === 1,
   };
 }

@@ -40,4 +40,31 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`create index ledger_by_team on ledger (team_id, started_at_ms) where team_id is not null`.execute(database);
     },
   },
+  "0002_teams_and_rotation": {
+    async up(database) {
+      await sql`alter table virtual_key add column previous_digest text`.execute(database);
+      await sql`alter table virtual_key add column previous_until_ms integer`.execute(database);
+      await sql`alter table virtual_key add column spend_scope text not null default 'key'`.execute(database);
+      await sql`alter table team add column guardrails text not null default '[]'`.execute(database);
+      await sql`create unique index virtual_key_by_previous on virtual_key (previous_digest)
+        where previous_digest is not null`.execute(database);
+      // An alias was free to stand twice until now: all but the first are told apart by their id.
+      await sql`update virtual_key set alias = alias || '-' || id where exists (
+          select 1 from virtual_key other where other.alias = virtual_key.alias
+            and (other.created_at_ms, other.id) < (virtual_key.created_at_ms, virtual_key.id)
+        )`.execute(database);
+      await sql`create unique index virtual_key_by_alias on virtual_key (alias) where alias is not null`.execute(database);
+      await sql`create index virtual_key_by_team on virtual_key (team_id) where team_id is not null`.execute(database);
+      await sql`create index virtual_key_by_user on virtual_key (user_id) where user_id is not null`.execute(database);
+      // Triggers, because SQLite adds no foreign key to a table that exists; and a key from before, whose team never was at
+      // rest, must not stop the upgrade.
+      for (const occasion of ["insert", "update of team_id"]) {
+        await sql`create trigger ${sql.ref(`virtual_key_team_${occasion.split(" ")[0]}`)} before ${sql.raw(occasion)} on virtual_key
+          when new.team_id is not null and not exists (select 1 from team where id = new.team_id)
+          begin select raise(abort, 'no-team'); end`.execute(database);
+      }
+      await sql`create trigger team_takes_its_keys after delete on team
+        begin delete from virtual_key where team_id = old.id; end`.execute(database);
+    },
+  },
 };

@@ -19,6 +19,7 @@ export interface LimitColumns {
   max_parallel_requests: number | null;
   tags: string;
   metadata: string;
+  guardrails: string;
   blocked: number;
 }
 
@@ -27,8 +28,10 @@ export interface KeyTable extends LimitColumns {
   id: string;
   digest: string;
   last4: string;
+  previous_digest: string | null;
+  previous_until_ms: number | null;
   expires_at_ms: number | null;
-  guardrails: string;
+  spend_scope: string;
   user_id: string | null;
   team_id: string | null;
   created_at_ms: number;

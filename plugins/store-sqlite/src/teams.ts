@@ -6,10 +6,7 @@ import { limitColumns, limitMembers } from "./limits.ts";
 import type { Schema, TeamTable } from "./schema.ts";
 import { withoutNul } from "./text.ts";
 
-/**
- * Makes the team store. `database` is asked at every call, because the file opens after this is made.
- * `insert` throws `Error` when the id is taken.
- */
+/** Makes the team store. `database` is asked at every call, because the file opens after this is made. */
 export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
   const find = async (id: string): Promise<TeamRecord | undefined> => {
     const row = await database().selectFrom("team").selectAll().where("id", "=", id).executeTakeFirst();
@@ -29,7 +26,7 @@ export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
-      if (added.numInsertedOrUpdatedRows === 0n) throw new Error(`a team with the id ${row.id} exists`);
+      return added.numInsertedOrUpdatedRows !== 0n;
     },
     async update(id, changes) {
       const columns = limitColumns(changes);
@@ -37,6 +34,7 @@ export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
       const row = await database().updateTable("team").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
       return row && toRecord(row);
     },
+    // A trigger deletes the team's keys within the same statement.
     async delete(id) {
       const result = await database().deleteFrom("team").where("id", "=", id).executeTakeFirst();
       return result.numDeletedRows > 0n;

@@ -1,6 +1,6 @@
 /** The snapshot: everything the configuration says, checked, resolved and frozen. */
 
-import type { ModelMode, Operation, PriceTable, ProviderTimeouts, Secret } from "@sluice/spec";
+import type { ModelMode, Operation, PriceTable, ProviderTimeouts, Secret, SpendScope } from "@sluice/spec";
 
 /** A place in a file: one-based line and column. */
 export interface Position {
@@ -94,6 +94,7 @@ export interface DeclaredKey {
   readonly models: readonly string[];
   readonly userId: string | undefined;
   readonly teamId: string | undefined;
+  readonly spendScope: SpendScope;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly at: Position;

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { type KeyStore, type Model, Secret } from "@sluice/spec";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Model, Secret, type TeamRecord } from "@sluice/spec";
 import { fakeClock, fakeIdentity } from "@sluice/kit/testing";
 import { AT, snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { KeyRing } from "../resources/key-ring.ts";
@@ -28,29 +28,68 @@ describe("mayUse", () => {
   });
 });
 
+describe("mayUse of a team's key", () => {
+  it.each([
+    [[], [], true],
+    [["openai/*"], ["big"], true],
+    [["openai/o3"], ["gpt-4o"], false],
+    [["gpt-4o"], ["openai/o3"], false],
+    [[], ["gpt-4o"], false],
+    [["gpt-4o"], [], false],
+  ])("with the list %j and the team's list %j is %s", (models, teamModels, expected) => {
+    expect(mayUse(fakeIdentity({ models, teamModels }), model)).toBe(expected);
+  });
+});
+
 describe("the authority of a snapshot", () => {
-  const keys = { findByDigest: async () => undefined } as unknown as KeyStore;
-  const ring = new KeyRing({ pepper: Buffer.from("pepper"), masterKey: "master-key-of-24-letters", keys, clock: fakeClock() });
+  const records = new Map<string, TeamRecord>();
+  const keys = { findByDigest: async () => undefined };
+  const teams = { find: async (id: string) => records.get(id) };
+  const ring = new KeyRing({
+    pepper: Buffer.from("pepper"),
+    masterKey: "master-key-of-24-letters",
+    keys,
+    teams,
+    clock: fakeClock(),
+  });
   const declared = {
     alias: "ci",
     key: new Secret("CI_KEY", "sk-ci"),
     models: ["echo"],
     userId: undefined,
     teamId: "t",
+    spendScope: "team" as const,
     tags: ["x"],
     metadata: {},
     at: AT,
   };
   const authority = createAuthority(snapshotOf({ keys: [declared] }), ring);
 
-  it("knows the keys that the configuration declares", () => {
-    expect(authority.identify("sk-ci")).toMatchObject({
+  afterEach(() => {
+    records.clear();
+    ring.forget();
+  });
+
+  it("knows the keys that the configuration declares", async () => {
+    expect(await authority.identify("sk-ci")).toMatchObject({
       kind: "key",
       keyId: "yaml:ci",
       teamId: "t",
+      spendScope: "team",
       models: ["echo"],
       tags: ["x"],
     });
+  });
+
+  it("bounds a declared key by its team, and refuses it while the team is blocked", async () => {
+    const team = { id: "t", models: ["gpt"], tags: ["x", "y"], blocked: false } as unknown as TeamRecord;
+    records.set("t", team);
+    expect(await authority.identify("sk-ci")).toMatchObject({ models: ["echo"], teamModels: ["gpt"], tags: ["x", "y"] });
+    records.set("t", { ...team, blocked: true });
+    // Remembered until it is forgotten, or for a second.
+    expect(await authority.identify("sk-ci")).toBeDefined();
+    ring.forget();
+    expect(await authority.identify("sk-ci")).toBeUndefined();
   });
 
   it("knows the master key", () => {

@@ -11,8 +11,12 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   const identities = new Map(declared);
   return {
     headerNames: snapshot.server.authHeaders,
-    identify: (presented) =>
-      (identities.size === 0 ? undefined : identities.get(ring.fingerprint(presented))) ?? ring.identify(presented),
+    identify(presented) {
+      const known = identities.size === 0 ? undefined : identities.get(ring.fingerprint(presented));
+      if (known === undefined) return ring.identify(presented);
+      return hasTeam(known) ? ring.inTeam(known) : known;
+    },
+    keyIdOf: async (presented) => identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
     mayUse,
   };
 }
@@ -25,15 +29,25 @@ function identityOf(settings: DeclaredKey): Identity {
     userId: settings.userId,
     teamId: settings.teamId,
     models: settings.models,
+    spendScope: settings.spendScope,
     tags: settings.tags,
     metadata: settings.metadata,
   });
 }
 
-/** Whether an identity's list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */
+function hasTeam(identity: Identity): identity is Identity & { readonly teamId: string } {
+  return identity.teamId !== undefined;
+}
+
+/** Whether both lists of an identity, the key's and the team's, name the model. */
 export function mayUse(identity: Identity, model: Model): boolean {
-  if (identity.models.length === 0) return true;
-  return identity.models.some(
+  return names(identity.models, model) && (identity.teamModels === undefined || names(identity.teamModels, model));
+}
+
+/** Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */
+function names(list: readonly string[], model: Model): boolean {
+  if (list.length === 0) return true;
+  return list.some(
     (name) =>
       name === model.id ||
       name === model.entry ||

@@ -1,13 +1,14 @@
-/** The key ring: keys to identities, from the master key and the store, with a short memory. */
+/** The key ring: keys to identities, from the master key and the store with its teams, with a short memory. */
 
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore } from "@sluice/spec";
+import type { Clock, Identity, KeyRecord, KeyStore, TeamRecord, TeamStore } from "@sluice/spec";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
   readonly pepper: Buffer;
   readonly masterKey: string;
-  readonly keys: KeyStore;
+  readonly keys: Pick<KeyStore, "findByDigest">;
+  readonly teams: Pick<TeamStore, "find">;
   readonly clock: Clock;
 }
 
@@ -18,7 +19,7 @@ const MEMORY_ENTRIES = 10_000;
 
 interface Remembered {
   readonly identity: Identity | undefined;
-  readonly expiresAtMs: number | null;
+  /** Never later than the moment at which the key itself ends. */
   readonly untilMs: number;
 }
 
@@ -26,9 +27,14 @@ interface Remembered {
 export class KeyRing {
   readonly #pepper: KeyObject;
   readonly #masterFingerprint: string;
-  readonly #keys: KeyStore;
+  readonly #keys: KeyRingOptions["keys"];
+  readonly #teams: KeyRingOptions["teams"];
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
+  /** Declared keys as members of their teams. */
+  #members = new WeakMap<Identity, Remembered>();
+  /** Counts the changes: a look-up that began before one is not remembered after it. */
+  #changes = 0;
   readonly #master: Identity = Object.freeze({
     kind: "master",
     keyId: "master",
@@ -36,6 +42,7 @@ export class KeyRing {
     userId: undefined,
     teamId: undefined,
     models: Object.freeze([]),
+    spendScope: "key",
     tags: Object.freeze([]),
     metadata: Object.freeze({}),
   });
@@ -44,6 +51,7 @@ export class KeyRing {
     // A key object: from a buffer, Node makes one anew for every digest, at six times the cost.
     this.#pepper = createSecretKey(options.pepper);
     this.#keys = options.keys;
+    this.#teams = options.teams;
     this.#clock = options.clock;
     this.#masterFingerprint = this.fingerprint(options.masterKey);
   }
@@ -61,43 +69,92 @@ export class KeyRing {
     return hash("sha256", key, "base64url");
   }
 
-  /** The identity of a presented key; `undefined` for unknown, blocked and expired ones alike. */
+  /** The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those of a blocked team, alike. */
   identify(presented: string): Identity | undefined | Promise<Identity | undefined> {
     const fingerprint = this.fingerprint(presented);
     if (fingerprint === this.#masterFingerprint) return this.#master;
     const remembered = this.#remembered.get(fingerprint);
-    const nowMs = this.#clock.now();
-    if (remembered !== undefined && nowMs < remembered.untilMs) {
-      return remembered.expiresAtMs !== null && remembered.expiresAtMs <= nowMs ? undefined : remembered.identity;
-    }
+    if (remembered !== undefined && this.#clock.now() < remembered.untilMs) return remembered.identity;
     return this.#load(presented, fingerprint);
   }
 
-  /** Forgets every look-up, because keys have just been changed in this process. */
+  /** The id of a key, whatever its state; `undefined` for what is no key. The one from before a rotation counts. */
+  async idOf(presented: string): Promise<string | undefined> {
+    if (this.fingerprint(presented) === this.#masterFingerprint) return this.#master.keyId;
+    return (await this.#keys.findByDigest(this.digest(presented)))?.id;
+  }
+
+  /**
+   * A declared key with what its team says: `undefined` while the team is blocked. A team that is not in the store is a
+   * label for spend, and bounds nothing.
+   */
+  inTeam(declared: Identity & { readonly teamId: string }): Identity | undefined | Promise<Identity | undefined> {
+    const remembered = this.#members.get(declared);
+    if (remembered !== undefined && this.#clock.now() < remembered.untilMs) return remembered.identity;
+    return this.#join(declared);
+  }
+
+  /** Forgets every look-up, because keys or teams have just been changed in this process. */
   forget(): void {
+    this.#changes++;
     this.#remembered.clear();
+    this.#members = new WeakMap();
   }
 
   async #load(presented: string, fingerprint: string): Promise<Identity | undefined> {
-    const record = await this.#keys.findByDigest(this.digest(presented));
+    const changes = this.#changes;
+    const digest = this.digest(presented);
+    const record = await this.#keys.findByDigest(digest);
+    const teamId = record?.teamId ?? undefined;
+    const team = teamId === undefined ? undefined : await this.#teams.find(teamId);
     const nowMs = this.#clock.now();
-    const isLive = record !== undefined && !record.blocked && (record.expiresAtMs === null || record.expiresAtMs > nowMs);
-    const identity = isLive ? identityOf(record) : undefined;
-    if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
-    this.#remembered.set(fingerprint, { identity, expiresAtMs: record?.expiresAtMs ?? null, untilMs: nowMs + MEMORY_MS });
+    const endMs = record === undefined ? Infinity : endOf(record, digest);
+    const isRefused = record === undefined || record.blocked || endMs <= nowMs;
+    // A team that is gone took its keys with it: one that is left over opens nothing.
+    const isTeamRefused = teamId !== undefined && (team === undefined || team.blocked);
+    const identity = isRefused || isTeamRefused ? undefined : identityOf(record, team);
+    if (changes === this.#changes) {
+      if (this.#remembered.size >= MEMORY_ENTRIES) this.#remembered.clear();
+      const untilMs = identity === undefined ? nowMs + MEMORY_MS : Math.min(nowMs + MEMORY_MS, endMs);
+      this.#remembered.set(fingerprint, { identity, untilMs });
+    }
+    return identity;
+  }
+
+  async #join(declared: Identity & { readonly teamId: string }): Promise<Identity | undefined> {
+    const changes = this.#changes;
+    const team = await this.#teams.find(declared.teamId);
+    const identity = team === undefined ? declared : team.blocked ? undefined : memberOf(declared, team);
+    if (changes === this.#changes) this.#members.set(declared, { identity, untilMs: this.#clock.now() + MEMORY_MS });
     return identity;
   }
 }
 
-function identityOf(record: KeyRecord): Identity {
-  return Object.freeze({
+/** When the presented secret ends: with the key, and the one from before a rotation with its overlap. */
+function endOf(record: KeyRecord, digest: string): number {
+  const keyEndMs = record.expiresAtMs ?? Infinity;
+  return record.digest === digest ? keyEndMs : Math.min(keyEndMs, record.previousUntilMs ?? 0);
+}
+
+function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
+  const { spendScope, userId, teamId } = record;
+  const hasScope = spendScope === "key" || (spendScope === "user" ? userId : teamId) !== null;
+  const identity: Identity = {
     kind: "key",
     keyId: record.id,
     alias: record.alias ?? undefined,
-    userId: record.userId ?? undefined,
-    teamId: record.teamId ?? undefined,
+    userId: userId ?? undefined,
+    teamId: teamId ?? undefined,
     models: record.models,
+    // Nobody's rows are not everybody's: without a user or a team the key reads its own.
+    spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
     metadata: record.metadata,
-  });
+  };
+  return team === undefined ? Object.freeze(identity) : memberOf(identity, team);
+}
+
+function memberOf(identity: Identity, team: TeamRecord): Identity {
+  const tags = [...new Set([...identity.tags, ...team.tags])];
+  return Object.freeze({ ...identity, teamModels: team.models, tags });
 }

@@ -69,6 +69,7 @@ export function fakeIdentity(parts: Partial<Identity> = {}): Identity {
     userId: undefined,
     teamId: undefined,
     models: [],
+    spendScope: "key",
     tags: [],
     metadata: {},
     ...parts,

@@ -1,6 +1,6 @@
 /** The static part of gateway.yaml: everything but the options of plugins. */
 
-import type { JsonSchema, ModelMode } from "@sluice/spec";
+import type { JsonSchema, ModelMode, SpendScope } from "@sluice/spec";
 
 import { serverSchema, type ServerSection } from "./server.ts";
 
@@ -52,6 +52,12 @@ const keySchema: JsonSchema = {
     models: { ...NAMES, description: "Model ids, wildcards and access groups the key may use; empty means every model." },
     user_id: { type: "string", minLength: 1, description: "The user that the key's spend is counted for." },
     team_id: { type: "string", minLength: 1, description: "The team that the key belongs to." },
+    spend_scope: {
+      type: "string",
+      enum: ["key", "user", "team"],
+      default: "key",
+      description: "Whose spend rows the key may read: its own, its user's or its team's.",
+    },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
   },
@@ -134,6 +140,7 @@ export interface KeySection {
   readonly models: readonly string[];
   readonly user_id?: string;
   readonly team_id?: string;
+  readonly spend_scope: SpendScope;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -7,6 +7,7 @@ import type { KeyRing } from "../../resources/key-ring.ts";
 import { readBody } from "../ingress/body.ts";
 import { checkMediaType, readJson } from "../ingress/json.ts";
 import { requestId } from "../request-id.ts";
+import { authenticate } from "./authenticate.ts";
 
 /** A request to an admin route. */
 export interface AdminRequest {
@@ -24,11 +25,17 @@ export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 
+/** What the app needs of the process. */
+export interface AdminParts {
+  readonly keyRing: KeyRing;
+  /** Lower-case names of headers, besides `authorization`, that carry a key. */
+  readonly headerNames: readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /** The app of a set of routes. */
-export function createAdminApp(
-  parts: { readonly keyRing: KeyRing; readonly clock: Clock; readonly log: Log },
-  routes: AdminRoutes,
-): Koa {
+export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   const table = new RouteTable<AdminHandler>();
   for (const [route, handler] of Object.entries(routes)) {
     const [method = "", path = ""] = route.split(" ");
@@ -40,25 +47,13 @@ export function createAdminApp(
     ctx.set("x-request-id", requestId(parts.clock.now()));
     ctx.set("cache-control", "no-store");
     try {
-      await authenticate(ctx, parts.keyRing);
+      await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
       ctx.body = await dispatch(ctx, table);
     } catch (error) {
       writeFailure(ctx, error, parts.log);
     }
   });
   return app;
-}
-
-async function authenticate(ctx: Koa.Context, keyRing: KeyRing): Promise<void> {
-  const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(ctx.get("authorization")) ?? [];
-  const identity = key === undefined ? undefined : await keyRing.identify(key);
-  if (identity === undefined) {
-    throw new GatewayError(
-      "authentication_failed",
-      "The master key is missing or not valid. Send it as: Authorization: Bearer …",
-    );
-  }
-  if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }
 
 async function dispatch(ctx: Koa.Context, table: RouteTable<AdminHandler>): Promise<unknown> {

@@ -1,118 +1,147 @@
 /** Admin routes for keys, in LiteLLM's words. */
 
 import { randomBytes } from "node:crypto";
-import { type Clock, GatewayError, type JsonObject, type JsonValue, type KeyRecord, type KeyStore } from "@sluice/spec";
-import { isObject } from "@sluice/kit";
-import { parseDuration } from "../../config/duration.ts";
-import type { KeyRing } from "../../resources/key-ring.ts";
+import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from "@sluice/spec";
+import { GatewayError } from "@sluice/spec";
 import type { AdminRoutes } from "./app.ts";
+import { audit } from "./audit.ts";
+import { type Changes, invalid, readChanges, readNames, refuseUnknown, requiredText } from "./fields.ts";
+import { findOwnKey, type KeyPlaces } from "./find-key.ts";
+import { EMPTY_KEY, KEY_FIELDS } from "./record-fields.ts";
+import { keyView } from "./record-view.ts";
+import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
 /** What the routes need. */
-export interface KeyRouteParts {
-  readonly keys: KeyStore;
-  readonly keyRing: KeyRing;
+export interface KeyRouteParts extends KeyPlaces {
   readonly clock: Clock;
+  readonly log: Log;
 }
 
-const FIELDS = ["key_alias", "models", "duration", "tags", "metadata", "user_id", "team_id", "blocked"];
+const WHICH = "a key, or its id (token_id)";
 
-/** `POST /key/generate` and `GET /key/info`. */
-export function keyRoutes({ keys, keyRing, clock }: KeyRouteParts): AdminRoutes {
+/** The routes that make and change keys. Each is one statement at the store, and in force for the very next request. */
+export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
+  const { keys, keyRing, clock, log } = parts;
+
+  const change = async (asked: string, action: string, { members, names }: Changes): Promise<JsonObject> => {
+    const { id } = await findOwnKey(parts, asked, "key");
+    refuseDeclaredAlias(parts, members["alias"]);
+    const record = accepted(await keys.update(id, members as KeyChanges), members);
+    keyRing.forget();
+    audit(log, { action, keyId: id, fields: names });
+    return { key: id, ...keyView(record) };
+  };
+  const setBlocked =
+    (blocked: boolean) =>
+    async ({ body }: { readonly body: JsonObject }) => {
+      refuseUnknown(Object.keys(body), ["key"], "field");
+      const changes = { members: { blocked }, names: ["blocked"] };
+      return change(requiredText(body, "key", WHICH), blocked ? "key.block" : "key.unblock", changes);
+    };
+
   return {
     async "POST /key/generate"({ body }) {
-      const fields = readFields(body, clock);
-      const key = `sk-${randomBytes(32).toString("base64url")}`;
-      const record: KeyRecord = {
-        ...fields,
-        id: `key_${randomBytes(9).toString("base64url")}`,
-        digest: keyRing.digest(key),
-        last4: key.slice(-4),
-        maxBudgetNanoUsd: null,
-        budgetDuration: null,
-        rpm: null,
-        tpm: null,
-        maxParallelRequests: null,
-        guardrails: [],
-        createdAtMs: clock.now(),
-      };
-      await keys.insert(record);
+      const nowMs = clock.now();
+      const { members, names } = readChanges(body, KEY_FIELDS, [], nowMs);
+      refuseDeclaredAlias(parts, members["alias"]);
+      const key = newKey();
+      const id = `key_${randomBytes(9).toString("base64url")}`;
+      const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
+      const record: KeyRecord = { ...EMPTY_KEY, ...members, ...secret, id, createdAtMs: nowMs };
+      const outcome = await keys.insert(record);
+      if (outcome !== "added") throw conflict(outcome, members);
       keyRing.forget();
+      audit(log, { action: "key.generate", keyId: id, fields: names });
       // The only time the key itself is shown.
-      return { key, ...describe(record) };
+      return { key, ...keyView(record) };
     },
-    async "GET /key/info"({ query }) {
-      const asked = query.get("key");
-      if (asked === null || asked === "") {
-        throw new GatewayError("invalid_field", "The query parameter key is missing: a key or its id.", { param: "key" });
+    async "POST /key/update"({ body }) {
+      const changes = readChanges(body, KEY_FIELDS, ["key"], clock.now());
+      return change(requiredText(body, "key", WHICH), "key.update", changes);
+    },
+    "POST /key/block": setBlocked(true),
+    "POST /key/unblock": setBlocked(false),
+    async "POST /key/delete"({ body }) {
+      const ids = await idsOf(parts, body);
+      const deleted: string[] = [];
+      for (const id of ids) {
+        if (!(await keys.delete(id))) continue;
+        keyRing.forget();
+        audit(log, { action: "key.delete", keyId: id });
+        deleted.push(id);
       }
-      const record = (await keys.find(asked)) ?? (await keys.findByDigest(keyRing.digest(asked)));
-      if (record === undefined) throw new GatewayError("not_found", "There is no such key.", { param: "key" });
-      return { key: record.id, info: describe(record) };
+      if (deleted.length === 0)
+        throw new GatewayError("not_found", "There is no such key.", { param: Object.keys(body)[0] ?? "keys" });
+      return { deleted_keys: deleted };
+    },
+    async "POST /key/regenerate"({ body }) {
+      refuseUnknown(Object.keys(body), ["key", "grace_period"], "field");
+      const nowMs = clock.now();
+      const previousUntilMs = graceEnd(body, nowMs);
+      const { id } = await findOwnKey(parts, requiredText(body, "key", WHICH), "key");
+      const key = newKey();
+      const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
+      const record = accepted(await keys.rotate(id, rotation), {});
+      keyRing.forget();
+      audit(log, { action: "key.regenerate", keyId: id, fields: body["grace_period"] === undefined ? [] : ["grace_period"] });
+      return { key, ...keyView(record) };
     },
   };
 }
 
-type Fields = Pick<KeyRecord, "alias" | "models" | "expiresAtMs" | "tags" | "metadata" | "userId" | "teamId" | "blocked">;
+/** 256 random bits behind the prefix that the specification wants. */
+function newKey(): string {
+  return `sk-${randomBytes(32).toString("base64url")}`;
+}
 
-function readFields(body: JsonObject, clock: Clock): Fields {
-  for (const name of Object.keys(body)) {
-    if (!FIELDS.includes(name)) {
-      throw new GatewayError("invalid_field", `The field ${name} is not known; a key takes ${FIELDS.join(", ")}.`, {
-        param: name,
-      });
-    }
+/** The ids of the keys to delete. All are looked up before the first is deleted; those that do not exist are left out. */
+async function idsOf(parts: KeyRouteParts, body: JsonObject): Promise<readonly string[]> {
+  refuseUnknown(Object.keys(body), ["keys", "key_aliases"], "field");
+  const { keys: asked = null, key_aliases: aliases = null } = body;
+  if (asked === null && aliases === null) throw invalid("keys", "The field keys is missing: an array of keys or their ids.");
+  const ids: string[] = [];
+  for (const key of asked === null ? [] : readNames(asked, "keys")) {
+    const found = await findOwnKey(parts, key, "keys").catch(unlessMissing);
+    if (found !== undefined) ids.push(found.id);
   }
-  const duration = textOf(body, "duration");
-  const lifeMs = duration === null ? null : parseDuration(duration);
-  if (lifeMs === undefined) {
-    throw new GatewayError("invalid_field", "The field duration must look like 30s, 10m, 1h or 7d.", { param: "duration" });
+  for (const alias of aliases === null ? [] : readNames(aliases, "key_aliases")) {
+    if (isDeclaredAlias(parts, alias)) await findOwnKey(parts, `yaml:${alias}`, "key_aliases");
+    const [found] = (await parts.keys.list({ alias, offset: 0, limit: 1 })).keys;
+    if (found !== undefined) ids.push(found.id);
   }
-  const { metadata = null } = body;
-  if (metadata !== null && !isObject(metadata)) throw wrongType("metadata", "an object");
-  const { blocked = null } = body;
-  if (blocked !== null && typeof blocked !== "boolean") throw wrongType("blocked", "a boolean");
-  return {
-    alias: textOf(body, "key_alias"),
-    models: listOf(body.models, "models"),
-    expiresAtMs: lifeMs === null ? null : clock.now() + lifeMs,
-    tags: listOf(body.tags, "tags"),
-    metadata: metadata ?? {},
-    userId: textOf(body, "user_id"),
-    teamId: textOf(body, "team_id"),
-    blocked: blocked === true,
-  };
+  return ids;
 }
 
-function textOf(body: JsonObject, name: string): string | null {
-  const value = body[name];
-  if (value === undefined || value === null) return null;
-  if (typeof value !== "string") throw wrongType(name, "a string");
-  return value;
+function unlessMissing(error: unknown): undefined {
+  if (error instanceof GatewayError && error.code === "not_found") return undefined;
+  throw error;
 }
 
-function listOf(value: JsonValue | undefined, name: string): string[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) throw wrongType(name, "an array of strings");
-  return value as string[];
+function graceEnd({ grace_period: grace = null }: JsonObject, nowMs: number): number | null {
+  if (grace === null) return null;
+  const endMs = typeof grace === "string" ? endOfSpan(grace, nowMs) : undefined;
+  if (endMs === undefined) throw invalid("grace_period", `The field grace_period must be a span of time, as 0s, ${SPAN_FORMS}.`);
+  return endMs === nowMs ? null : endMs;
 }
 
-function wrongType(name: string, expected: string): GatewayError {
-  return new GatewayError("invalid_field", `The field ${name} must be ${expected}.`, { param: name });
+function refuseDeclaredAlias(parts: KeyPlaces, alias: unknown): void {
+  if (typeof alias === "string" && isDeclaredAlias(parts, alias)) throw conflict("taken", { alias });
 }
 
-/** A key as an administrator sees it: everything but the key and its digest. */
-function describe(record: KeyRecord): JsonObject {
-  return {
-    token_id: record.id,
-    key_name: `sk-...${record.last4}`,
-    key_alias: record.alias,
-    models: record.models,
-    expires: record.expiresAtMs === null ? null : new Date(record.expiresAtMs).toISOString(),
-    tags: record.tags,
-    metadata: record.metadata as JsonObject,
-    user_id: record.userId,
-    team_id: record.teamId,
-    blocked: record.blocked,
-    created_at: new Date(record.createdAtMs).toISOString(),
-  };
+function isDeclaredAlias({ declared }: KeyPlaces, alias: string): boolean {
+  return declared().some((key) => key.alias === alias);
+}
+
+/** The record that a write gave back. Throws for every other outcome: the key may have been deleted since it was found. */
+function accepted(outcome: KeyRecord | KeyConflict | undefined, members: Changes["members"]): KeyRecord {
+  if (outcome === undefined) throw new GatewayError("not_found", "There is no such key.", { param: "key" });
+  if (typeof outcome === "string") throw conflict(outcome, members);
+  return outcome;
+}
+
+function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): GatewayError {
+  if (outcome === "no-team") {
+    return invalid("team_id", `There is no team ${JSON.stringify(teamId)}; make it with POST /team/new.`);
+  }
+  return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}; an alias is one of a kind.`);
 }

@@ -1,0 +1,24 @@
+/** The audit: one log line for each change that an administrator makes. */
+
+import type { Log } from "@sluice/spec";
+
+/** What was changed. */
+export interface AuditEntry {
+  /** `key.update`, `team.delete` and so on. */
+  readonly action: string;
+  readonly keyId?: string;
+  readonly teamId?: string;
+  /** Names of the fields that were set; never their values. */
+  readonly fields?: readonly string[];
+}
+
+/** Writes the line. Nobody but the holder of the master key changes anything, so the actor is always `master`. */
+export function audit(log: Log, { action, keyId, teamId, fields }: AuditEntry): void {
+  log.info("audit", {
+    actor: "master",
+    action,
+    ...(keyId !== undefined && { key_id: keyId }),
+    ...(teamId !== undefined && { team_id: teamId }),
+    ...(fields !== undefined && { fields }),
+  });
+}

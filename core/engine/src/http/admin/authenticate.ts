@@ -1,0 +1,25 @@
+/** Who may use the admin listener: the holder of the master key, and nobody else. */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { GatewayError } from "@sluice/spec";
+import type { KeyRing } from "../../resources/key-ring.ts";
+
+const REFUSAL = "The master key is missing or not valid. Send it as: Authorization: Bearer …";
+
+/**
+ * Lets the master key pass, from `authorization` or from one of the named headers, as on the public listener. Throws
+ * `authentication_failed` for no key, a wrong one and two different ones, and `permission_denied` for a virtual key.
+ */
+export async function authenticate(headers: IncomingHttpHeaders, names: readonly string[], keyRing: KeyRing): Promise<void> {
+  const presented = new Set<string | undefined>();
+  for (const name of names) {
+    const value = headers[name];
+    if (value !== undefined) presented.add(String(value).replace(/^Bearer\s+/i, ""));
+  }
+  const { authorization } = headers;
+  if (authorization !== undefined) presented.add(/^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1]);
+  const [key] = presented;
+  const identity = presented.size === 1 && key !== undefined ? await keyRing.identify(key) : undefined;
+  if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
+  if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
+}

@@ -1,0 +1,96 @@
+/** Admin routes that show keys: those of the store, and those that the configuration declares. */
+
+import { GatewayError, type JsonObject } from "@sluice/spec";
+import type { DeclaredKey } from "../../config/snapshot.ts";
+import type { AdminRoutes } from "./app.ts";
+import { invalid, refuseUnknown } from "./fields.ts";
+import { findKey, type FoundKey, type KeyPlaces } from "./find-key.ts";
+import { declaredView, keyView } from "./record-view.ts";
+
+const MAX_SIZE = 100;
+const DEFAULT_SIZE = 10;
+const LIST_PARAMETERS = ["page", "size", "user_id", "team_id", "key_alias", "return_full_object"];
+
+/** `GET /key/info` and `GET /key/list`. */
+export function keyListRoutes(places: KeyPlaces): AdminRoutes {
+  return {
+    async "GET /key/info"({ query }) {
+      refuseUnknown(query.keys(), ["key", "key_alias"], "query parameter");
+      const info = viewOf(await findAsked(places, query));
+      return { key: info["token_id"], info };
+    },
+    async "GET /key/list"({ query }) {
+      refuseUnknown(query.keys(), LIST_PARAMETERS, "query parameter");
+      const page = wholeNumber(query, "page", 1, Number.MAX_SAFE_INTEGER / MAX_SIZE);
+      const size = wholeNumber(query, "size", DEFAULT_SIZE, MAX_SIZE);
+      const isFull = flag(query, "return_full_object", true);
+      const filter = filterOf(query);
+      // Declared keys come first; the store's pages begin where they end.
+      const declared = places.declared().filter((key) => matches(key, filter));
+      const start = (page - 1) * size;
+      const shown = declared.slice(start, start + size);
+      const range = { offset: Math.max(0, start - declared.length), limit: size - shown.length };
+      const { keys, total } = await places.keys.list({ ...filter, ...range });
+      const views = [...shown.map(declaredView), ...keys.map(keyView)];
+      const totalCount = declared.length + total;
+      return {
+        keys: isFull ? views : views.map((view) => view["token_id"]),
+        total_count: totalCount,
+        current_page: page,
+        total_pages: Math.ceil(totalCount / size),
+      };
+    },
+  };
+}
+
+async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<FoundKey> {
+  const [key, alias] = [query.get("key") ?? "", query.get("key_alias") ?? ""];
+  if (key !== "" && alias !== "") throw invalid("key_alias", "Send key or key_alias, not both.");
+  if (key !== "") return findKey(places, key, "key");
+  if (alias === "") throw invalid("key", "The query parameter key is missing: a key, or its id (token_id).");
+  const declared = places.declared().find((candidate) => candidate.alias === alias);
+  if (declared !== undefined) return { declared };
+  const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
+  if (record === undefined) throw new GatewayError("not_found", "There is no key of this alias.", { param: "key_alias" });
+  return { record };
+}
+
+function viewOf(found: FoundKey): JsonObject {
+  return "record" in found ? keyView(found.record) : declaredView(found.declared);
+}
+
+interface Filter {
+  readonly userId?: string;
+  readonly teamId?: string;
+  readonly alias?: string;
+}
+
+/** An empty parameter is none, as a form sends it. */
+function filterOf(query: URLSearchParams): Filter {
+  const [userId, teamId, alias] = ["user_id", "team_id", "key_alias"].map((name) => query.get(name) || undefined);
+  return {
+    ...(userId !== undefined && { userId }),
+    ...(teamId !== undefined && { teamId }),
+    ...(alias !== undefined && { alias }),
+  };
+}
+
+function matches(key: DeclaredKey, { userId, teamId, alias }: Filter): boolean {
+  const isSame = (wanted: string | undefined, is: string | undefined): boolean => wanted === undefined || wanted === is;
+  return isSame(userId, key.userId) && isSame(teamId, key.teamId) && isSame(alias, key.alias);
+}
+
+function wholeNumber(query: URLSearchParams, name: string, otherwise: number, most: number): number {
+  const text = query.get(name) ?? "";
+  if (text === "") return otherwise;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= most) return value;
+  throw invalid(name, `The query parameter ${name} must be a whole number from 1${most === MAX_SIZE ? ` to ${most}` : ""}.`);
+}
+
+function flag(query: URLSearchParams, name: string, otherwise: boolean): boolean {
+  const text = query.get(name) ?? "";
+  if (text === "") return otherwise;
+  if (text !== "true" && text !== "false") throw invalid(name, `The query parameter ${name} must be true or false.`);
+  return text === "true";
+}

@@ -1,0 +1,79 @@
+/** The fields of keys and of teams, in LiteLLM's words. */
+
+import type { KeyRecord, TeamRecord } from "@sluice/spec";
+import {
+  type Fields,
+  invalid,
+  readCount,
+  readDollars,
+  readFlag,
+  readLife,
+  readNames,
+  readNotes,
+  readSpan,
+  readText,
+  readTime,
+} from "./fields.ts";
+
+const SHARED: Fields = {
+  models: { member: "models", read: readNames, cleared: [] },
+  max_budget: { member: "maxBudgetNanoUsd", read: readDollars, cleared: null },
+  budget_duration: { member: "budgetDuration", read: readSpan, cleared: null },
+  rpm_limit: { member: "rpm", read: readCount, cleared: null },
+  tpm_limit: { member: "tpm", read: readCount, cleared: null },
+  max_parallel_requests: { member: "maxParallelRequests", read: readCount, cleared: null },
+  tags: { member: "tags", read: readNames, cleared: [] },
+  metadata: { member: "metadata", read: readNotes, cleared: {} },
+  guardrails: { member: "guardrails", read: readNames, cleared: [] },
+  blocked: { member: "blocked", read: readFlag, cleared: false },
+};
+
+/** What a body may say of a key. */
+export const KEY_FIELDS: Fields = {
+  key_alias: { member: "alias", read: readText, cleared: null },
+  ...SHARED,
+  duration: { member: "expiresAtMs", read: readLife, cleared: null },
+  expires: { member: "expiresAtMs", read: readTime, cleared: null },
+  user_id: { member: "userId", read: readText, cleared: null },
+  team_id: { member: "teamId", read: readText, cleared: null },
+  spend_scope: { member: "spendScope", read: readScope, cleared: "key" },
+};
+
+/** What a body may say of a team. */
+export const TEAM_FIELDS: Fields = {
+  team_alias: { member: "alias", read: readText, cleared: null },
+  ...SHARED,
+};
+
+/** A team of which nothing was said. */
+export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
+  alias: null,
+  models: [],
+  maxBudgetNanoUsd: null,
+  budgetDuration: null,
+  rpm: null,
+  tpm: null,
+  maxParallelRequests: null,
+  tags: [],
+  metadata: {},
+  guardrails: [],
+  blocked: false,
+};
+
+/** A key of which nothing was said. */
+export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs"> = {
+  ...EMPTY_TEAM,
+  previousDigest: null,
+  previousUntilMs: null,
+  expiresAtMs: null,
+  spendScope: "key",
+  userId: null,
+  teamId: null,
+};
+
+const SCOPES = ["key", "user", "team"];
+
+function readScope(value: unknown, name: string): unknown {
+  if (typeof value === "string" && SCOPES.includes(value)) return value;
+  throw invalid(name, `The field ${name} must be one of: ${SCOPES.join(", ")}.`);
+}

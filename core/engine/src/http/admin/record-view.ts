@@ -1,0 +1,74 @@
+/** Keys and teams as an administrator sees them: everything but keys and their digests. */
+
+import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/spec";
+import type { DeclaredKey } from "../../config/snapshot.ts";
+import { dollarsOf } from "./dollars.ts";
+import { EMPTY_KEY } from "./record-fields.ts";
+
+/** A key of the store. */
+export function keyView(record: KeyRecord): JsonObject {
+  return {
+    token_id: record.id,
+    key_name: `sk-...${record.last4}`,
+    key_alias: record.alias,
+    declared: false,
+    ...limitsView(record),
+    expires: timeOf(record.expiresAtMs),
+    user_id: record.userId,
+    team_id: record.teamId,
+    spend_scope: record.spendScope,
+    previous_key_until: timeOf(record.previousUntilMs),
+    created_at: timeOf(record.createdAtMs),
+  };
+}
+
+/** The id of a declared key. */
+export function declaredId({ alias }: DeclaredKey): string {
+  return `yaml:${alias}`;
+}
+
+/** A key that the configuration declares. Of the key itself nothing is shown: it may be short. */
+export function declaredView(key: DeclaredKey): JsonObject {
+  return {
+    token_id: declaredId(key),
+    key_name: null,
+    key_alias: key.alias,
+    declared: true,
+    ...limitsView({ ...EMPTY_KEY, models: key.models, tags: key.tags, metadata: key.metadata }),
+    expires: null,
+    user_id: key.userId ?? null,
+    team_id: key.teamId ?? null,
+    spend_scope: key.spendScope,
+    previous_key_until: null,
+    created_at: null,
+  };
+}
+
+/** A team. */
+export function teamView(record: TeamRecord): JsonObject {
+  return {
+    team_id: record.id,
+    team_alias: record.alias,
+    ...limitsView(record),
+    created_at: timeOf(record.createdAtMs),
+  };
+}
+
+function limitsView(record: Omit<TeamRecord, "id" | "alias" | "createdAtMs">): JsonObject {
+  return {
+    models: record.models,
+    max_budget: dollarsOf(record.maxBudgetNanoUsd),
+    budget_duration: record.budgetDuration,
+    rpm_limit: record.rpm,
+    tpm_limit: record.tpm,
+    max_parallel_requests: record.maxParallelRequests,
+    tags: record.tags,
+    metadata: record.metadata as JsonObject,
+    guardrails: record.guardrails,
+    blocked: record.blocked,
+  };
+}
+
+function timeOf(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,121 @@
+/** Admin routes for teams, in LiteLLM's words. */
+
+import { randomBytes } from "node:crypto";
+import {
+  type Clock,
+  GatewayError,
+  type JsonObject,
+  type Log,
+  type TeamChanges,
+  type TeamRecord,
+  type TeamStore,
+} from "@sluice/spec";
+import type { AdminRoutes } from "./app.ts";
+import { audit } from "./audit.ts";
+import { type Changes, invalid, readChanges, readNames, readText, refuseUnknown, requiredText } from "./fields.ts";
+import type { KeyPlaces } from "./find-key.ts";
+import { EMPTY_TEAM, TEAM_FIELDS } from "./record-fields.ts";
+import { declaredView, keyView, teamView } from "./record-view.ts";
+
+/** What the routes need. */
+export interface TeamRouteParts extends KeyPlaces {
+  readonly teams: TeamStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const WHICH = "the id of a team";
+/** Keys that the page of one team shows; `GET /key/list?team_id=` shows them all. */
+const SHOWN_KEYS = 100;
+
+/** The routes of teams. A change is in force for the very next request of every key of the team. */
+export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
+  const { teams, keys, keyRing, clock, log, declared } = parts;
+
+  const change = async (id: string, action: string, { members, names }: Changes): Promise<TeamRecord> => {
+    const record = await teams.update(id, members as TeamChanges);
+    if (record === undefined) throw noTeam("team_id");
+    keyRing.forget();
+    audit(log, { action, teamId: id, fields: names });
+    return record;
+  };
+  const setBlocked =
+    (blocked: boolean) =>
+    async ({ body }: { readonly body: JsonObject }) => {
+      refuseUnknown(Object.keys(body), ["team_id"], "field");
+      const id = requiredText(body, "team_id", WHICH);
+      const action = blocked ? "team.block" : "team.unblock";
+      return teamView(await change(id, action, { members: { blocked }, names: ["blocked"] }));
+    };
+
+  return {
+    async "POST /team/new"({ body }) {
+      const nowMs = clock.now();
+      const { members, names } = readChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
+      const { team_id: wanted = null } = body;
+      const id = wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
+      const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
+      if (!(await teams.insert(record))) throw invalid("team_id", `The team ${JSON.stringify(id)} exists already.`);
+      keyRing.forget();
+      audit(log, { action: "team.new", teamId: id, fields: names });
+      return teamView(record);
+    },
+    async "POST /team/update"({ body }) {
+      const changes = readChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
+      const record = await change(requiredText(body, "team_id", WHICH), "team.update", changes);
+      return { team_id: record.id, data: teamView(record) };
+    },
+    "POST /team/block": setBlocked(true),
+    "POST /team/unblock": setBlocked(false),
+    async "POST /team/delete"({ body }) {
+      refuseUnknown(Object.keys(body), ["team_ids"], "field");
+      const { team_ids: listed = null } = body;
+      if (listed === null) throw invalid("team_ids", "The field team_ids is missing: an array of the ids of teams.");
+      const ids = readNames(listed, "team_ids");
+      for (const id of ids) refuseDeclaredMembers(parts, id);
+      const deleted: string[] = [];
+      for (const id of ids) {
+        if (!(await teams.delete(id))) continue;
+        keyRing.forget();
+        audit(log, { action: "team.delete", teamId: id });
+        deleted.push(id);
+      }
+      if (deleted.length === 0) throw noTeam("team_ids");
+      return { deleted_teams: deleted };
+    },
+    async "GET /team/info"({ query }) {
+      refuseUnknown(query.keys(), ["team_id"], "query parameter");
+      const id = query.get("team_id") ?? "";
+      if (id === "") throw invalid("team_id", "The query parameter team_id is missing: the id of a team.");
+      const team = await teams.find(id);
+      if (team === undefined) throw noTeam("team_id");
+      const members = declared().filter(({ teamId }) => teamId === id);
+      const { keys: found, total } = await keys.list({ teamId: id, offset: 0, limit: SHOWN_KEYS });
+      return {
+        team_id: id,
+        team_info: teamView(team),
+        keys: [...members.map(declaredView), ...found.map(keyView)],
+        total_keys: members.length + total,
+      };
+    },
+    async "GET /team/list"({ query }) {
+      refuseUnknown(query.keys(), [], "query parameter");
+      return (await teams.list()).map(teamView);
+    },
+  };
+}
+
+/** A declared key outlives its team, and would then be bounded by nothing. */
+function refuseDeclaredMembers({ declared }: TeamRouteParts, id: string): void {
+  const member = declared().find(({ teamId }) => teamId === id);
+  if (member === undefined) return;
+  const { alias, at } = member;
+  throw invalid(
+    "team_ids",
+    `The key ${alias}, declared in the configuration (${at.file}:${at.line}), belongs to the team ${JSON.stringify(id)}: remove it there, or block the team.`,
+  );
+}
+
+function noTeam(name: string): GatewayError {
+  return new GatewayError("not_found", "There is no such team.", { param: name });
+}
