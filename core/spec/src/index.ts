@@ -18,4 +18,5 @@ export * from "./secret.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";
+export * from "./tokens.ts";
 export * from "./usage.ts";

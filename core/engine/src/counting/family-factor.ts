@@ -1,0 +1,63 @@
+/**
+ * Factors of model families: how many tokens a family bills for one that we count. Our counter speaks OpenAI's encoding;
+ * other makers split texts otherwise, and only their own reports tell how much.
+ */
+
+/** Families kept. Beyond, the one that was heard of least recently goes. */
+const MAX_FAMILIES = 256;
+/** Share of a new report in the average. */
+const WEIGHT = 0.2;
+const LEAST = 0.5;
+const MOST = 3;
+/** Prompts of fewer tokens say little: framing outweighs the text. */
+const LEAST_TOKENS = 32;
+
+/** What is known of the families. */
+export interface FamilyFactors {
+  /** Takes a report: the prompt tokens that the provider told, and those we counted. */
+  observe(model: string, reported: number, counted: number): void;
+  /** By how much a count is to be multiplied: 1 for OpenAI's own models and for families nobody has reported on. */
+  of(model: string): number;
+  /** Whether reports about the model are of use. */
+  isLearnt(model: string): boolean;
+}
+
+/** Families of the process, empty at first: an exponential moving average each, within 0.5 and 3. */
+export function createFamilyFactors(): FamilyFactors {
+  const factors = new Map<string, number>();
+  return {
+    observe(model, reported, counted) {
+      const family = familyOf(model);
+      if (isOpenAi(family) || counted < LEAST_TOKENS || reported <= 0) return;
+      const ratio = clamp(reported / counted);
+      const known = factors.get(family);
+      factors.delete(family);
+      factors.set(family, known === undefined ? ratio : known + (ratio - known) * WEIGHT);
+      const [oldest] = factors.keys();
+      if (factors.size > MAX_FAMILIES && oldest !== undefined) factors.delete(oldest);
+    },
+    of: (model) => factors.get(familyOf(model)) ?? 1,
+    isLearnt: (model) => !isOpenAi(familyOf(model)),
+  };
+}
+
+/**
+ * The family of a model: its name without the maker's path, up to and with the first part that holds a digit:
+ * `anthropic/claude-3-5-sonnet` is `claude-3`, `meta-llama/Llama-3.1-8B` is `llama-3`, `deepseek-chat` itself.
+ */
+export function familyOf(model: string): string {
+  const parts = model
+    .slice(model.lastIndexOf("/") + 1)
+    .toLowerCase()
+    .split(/[-_.:@]/);
+  const numbered = parts.findIndex((part) => /\d/.test(part));
+  return parts.slice(0, numbered < 0 ? 3 : Math.min(numbered + 1, 3)).join("-");
+}
+
+function isOpenAi(family: string): boolean {
+  return /^(?:gpt|chatgpt|o[1-9]|ft-gpt|text-embedding|codex|davinci)/.test(family);
+}
+
+function clamp(ratio: number): number {
+  return Math.min(MOST, Math.max(LEAST, ratio));
+}

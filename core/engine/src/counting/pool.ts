@@ -1,0 +1,174 @@
+/** The worker threads that count long texts. Whatever happens in there stays there: a job that cannot be done is `undefined`. */
+
+import { extname } from "node:path";
+import type { Piscina } from "piscina";
+import type { Clock, Log } from "@sluice/spec";
+import { Quarantine } from "./quarantine.ts";
+import type { PackedVocabulary } from "./vocabulary.ts";
+
+/** What a pool is made from. */
+export interface PoolOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Worker threads. Default 1: on two cores the other one serves. */
+  readonly threads?: number;
+  /** Jobs that may wait. Default 64. */
+  readonly maxQueue?: number;
+  /** The worker's file. Default: the one beside this. */
+  readonly filename?: string;
+  /** A job's deadline without its size. Default 100 ms. */
+  readonly baseDeadlineMs?: number;
+}
+
+const DEFAULT_MAX_QUEUE = 64;
+const BASE_DEADLINE_MS = 100;
+const DEADLINE_MS_PER_KILOBYTE = 1;
+/** Loading the tables takes 0.2 s; on a machine that is short of time, longer. */
+const START_TIMEOUT_MS = 10_000;
+/** The second failure in a row pauses the pool, each further one twice as long. */
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 60_000;
+
+/** A pool that comes to life with its first job. */
+export class CountingPool {
+  readonly #options: PoolOptions;
+  readonly #quarantine: Quarantine;
+  #piscina: Piscina | undefined;
+  /** Resolves with the vocabulary when the workers have loaded it; `undefined` when they could not. */
+  #started: Promise<PackedVocabulary | undefined> | undefined;
+  #unfinished = 0;
+  #failuresInRow = 0;
+  #pausedUntilMs = 0;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#quarantine = new Quarantine(options.clock);
+  }
+
+  /** The vocabulary, for counting without a worker. */
+  vocabulary(): Promise<PackedVocabulary | undefined> {
+    if (this.#isClosed || this.#isPaused()) return Promise.resolve(undefined);
+    return (this.#started ??= this.#start());
+  }
+
+  /**
+   * The tokens of some texts. `undefined` when they are quarantined, when the queue is full, when the time is up, or when
+   * the worker failed. Never rejects.
+   */
+  async count(texts: readonly string[], maxWaitMs?: number): Promise<number | undefined> {
+    const { maxQueue = DEFAULT_MAX_QUEUE, threads = 1, baseDeadlineMs = BASE_DEADLINE_MS } = this.#options;
+    if (this.#isClosed || this.#isPaused() || this.#unfinished >= maxQueue + threads || this.#quarantine.holds(texts)) {
+      return undefined;
+    }
+    const kilobytes = texts.reduce((total, text) => total + text.length, 0) / 1024;
+    const deadlineMs = baseDeadlineMs + kilobytes * DEADLINE_MS_PER_KILOBYTE;
+    this.#unfinished++;
+    const job = this.#run(texts, deadlineMs).finally(() => this.#unfinished--);
+    return maxWaitMs === undefined ? job : within(maxWaitMs, job);
+  }
+
+  /** Ends the threads. Jobs under way end without a count. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#drop(this.#piscina);
+  }
+
+  async #run(texts: readonly string[], deadlineMs: number): Promise<number | undefined> {
+    if ((await this.vocabulary()) === undefined) return undefined;
+    const piscina = this.#piscina;
+    if (piscina === undefined || this.#isClosed) return undefined;
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const hasBegun = (): boolean => Atomics.load(begun, 0) === 1;
+    const controller = new AbortController();
+    const work = (piscina.run({ kind: "count", texts, begun }, { signal: controller.signal }) as Promise<number>).then(
+      (tokens) => {
+        this.#failuresInRow = 0;
+        return tokens;
+      },
+      (error: unknown) => {
+        const isLate = controller.signal.aborted;
+        if (hasBegun()) this.#failed(isLate ? "deadline" : "crash", error, texts);
+        else if (!isLate) this.#lost(piscina, error);
+        return undefined;
+      },
+    );
+    const tokens = await within(deadlineMs, work);
+    if (tokens !== undefined || controller.signal.aborted) return tokens;
+    // A job that never began is taken from the queue. One that did may use the whole of its time, unwaited for: it may
+    // have begun late. Only then its worker is ended.
+    if (!hasBegun()) controller.abort();
+    else
+      void within(
+        deadlineMs,
+        work.then(() => true),
+      ).then((isOver) => isOver ?? controller.abort());
+    return undefined;
+  }
+
+  async #start(): Promise<PackedVocabulary | undefined> {
+    const { threads = 1, maxQueue = DEFAULT_MAX_QUEUE, log } = this.#options;
+    // Loaded here, so that the process starts without it.
+    const { Piscina } = await import("piscina");
+    const piscina = new Piscina({
+      filename: this.#options.filename ?? new URL(`./worker${extname(import.meta.url)}`, import.meta.url).href,
+      minThreads: threads,
+      maxThreads: threads,
+      maxQueue: maxQueue + threads,
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
+      // A worker counts. It has no business with what the environment holds.
+      env: {},
+    });
+    // Without a listener a worker that dies between two jobs would end the process.
+    piscina.on("error", (error: unknown) => log.warn("an idle counting worker failed", { error }));
+    this.#piscina = piscina;
+    const startedMs = this.#options.clock.monotonic();
+    const loads = Array.from({ length: threads }, () => piscina.run({ kind: "vocabulary" }) as Promise<PackedVocabulary>);
+    const [packed] =
+      (await within(
+        START_TIMEOUT_MS,
+        Promise.all(loads).catch((error: unknown) => this.#lost(piscina, error)),
+      )) ?? [];
+    if (packed === undefined) await this.#drop(piscina);
+    else log.debug("token counting started", { threads, took_ms: Math.round(this.#options.clock.monotonic() - startedMs) });
+    return packed;
+  }
+
+  /** A worker died, or could not start: it is not started again by the pool itself, so the next count makes a new pool. */
+  #lost(piscina: Piscina, error: unknown): undefined {
+    this.#failed("start", error);
+    void this.#drop(piscina);
+  }
+
+  /** Notes a failed job. Texts that were being counted are the suspects. */
+  #failed(why: "crash" | "deadline" | "start", error: unknown, texts: readonly string[] = []): void {
+    if (this.#isClosed) return;
+    if (texts.length > 0) this.#quarantine.hold(texts);
+    if (++this.#failuresInRow > 1) {
+      const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failuresInRow - 2));
+      this.#pausedUntilMs = this.#options.clock.monotonic() + pauseMs;
+    }
+    const characters = texts.reduce((total, { length }) => total + length, 0);
+    this.#options.log.warn("a counting worker failed; the count is an estimate", { why, characters, error });
+  }
+
+  #isPaused(): boolean {
+    return this.#pausedUntilMs > 0 && this.#options.clock.monotonic() < this.#pausedUntilMs;
+  }
+
+  async #drop(piscina: Piscina | undefined): Promise<void> {
+    if (piscina === this.#piscina) {
+      this.#piscina = undefined;
+      this.#started = undefined;
+    }
+    await piscina?.destroy();
+  }
+}
+
+/** What a promise resolves with, `undefined` when that takes longer. */
+function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
