@@ -6,6 +6,7 @@ import type { Finding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import { watchConfig } from "./config/watch.ts";
+import { createCounter } from "./counting/counter.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
@@ -97,7 +98,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const ledger = openLedger(server.dataDirectory, store, log, clock);
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
-  const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger });
+  const tokens = createCounter({ log, clock });
+  const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger, tokens });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
@@ -151,6 +153,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       publicListener.server.closeAllConnections();
       adminListener.server.closeAllConnections();
       await Promise.all(closed);
+      await tokens.close();
       await ledger.close();
       await store.stop();
     },

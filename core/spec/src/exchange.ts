@@ -66,6 +66,11 @@ export interface Attempt {
   error: GatewayError | undefined;
   usage: Usage | undefined;
   usageSource: UsageSource | undefined;
+  /**
+   * What the reply has said so far, as texts to count the tokens of; for upstreams that tell no usage, and for replies that
+   * were cut before they could. `undefined` where there is nothing to count.
+   */
+  replyTexts: (() => readonly string[]) | undefined;
 }
 
 /** Prices an attempt. The cost step sets it; without one, rows say `unpriced`. */

@@ -4,6 +4,7 @@ import type { Authority } from "./identity.ts";
 import type { LedgerReader } from "./ledger.ts";
 import type { ModelCatalog } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";
+import type { TokenCounter } from "./tokens.ts";
 import type { PriceTable } from "./usage.ts";
 
 /** Structured logging: a message and fields. Fields hold no prompt, key or body. */
@@ -50,6 +51,8 @@ export interface Host {
   readonly providers: ProviderCatalog;
   readonly prices: PriceTable;
   readonly ledger: LedgerReader;
+  /** Counts the tokens of texts. One for the process. */
+  readonly tokens: TokenCounter;
 }
 
 /** The optional part of an instance that has a life. */

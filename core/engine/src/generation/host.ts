@@ -1,7 +1,7 @@
 /** Hosts: what the plugins of one generation may touch. */
 
 import type { DependencyContainer } from "tsyringe";
-import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog } from "@sluice/spec";
+import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog, TokenCounter } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { withFields } from "../telemetry/log.ts";
@@ -35,5 +35,6 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     },
     prices: snapshot.prices,
     ledger: container.resolve<LedgerReader>(PROCESS.ledger),
+    tokens: container.resolve<TokenCounter>(PROCESS.tokens),
   });
 }

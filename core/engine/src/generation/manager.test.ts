@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/spec";
-import { fakeClock, fakeLog } from "@sluice/kit/testing";
+import { fakeClock, fakeHost, fakeLog } from "@sluice/kit/testing";
 import { line, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
 import { indexDefinitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
@@ -85,7 +85,8 @@ beforeEach(() => {
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [] };
-  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger };
+  const { tokens } = fakeHost();
+  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens };
   manager = new GenerationManager(createProcessContainer(parts));
 });
 

@@ -8,6 +8,7 @@ export const PROCESS = {
   shared: Symbol("process.shared"),
   keyRing: Symbol("process.keyRing"),
   ledger: Symbol("process.ledger"),
+  tokens: Symbol("process.tokens"),
 } as const;
 
 /** What one generation holds. */

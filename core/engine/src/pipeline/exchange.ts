@@ -94,6 +94,7 @@ export class LiveExchange implements Exchange {
       error: undefined,
       usage: undefined,
       usageSource: undefined,
+      replyTexts: undefined,
     };
     this.attempts.push(attempt);
     return attempt;

@@ -95,6 +95,7 @@ export function fakeAttempt(parts: Partial<Attempt> = {}): Attempt {
     error: undefined,
     usage: undefined,
     usageSource: undefined,
+    replyTexts: undefined,
     ...parts,
   };
 }
