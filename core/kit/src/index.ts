@@ -4,4 +4,6 @@ export { defineGuardrail, defineProvider, defineStep, defineStore } from "./defi
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";
 export { isObject } from "./json/narrow.ts";
-export { costNanoUsd } from "./money/cost.ts";
+export type { Charge, TokenKind } from "./money/charges.ts";
+export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
+export { type CostTerms, millionths } from "./money/terms.ts";

@@ -16,7 +16,7 @@ export function decodeChat(body: Uint8Array, replyModel: string): DecodedReply {
     if (isObject(value.error)) throw readEmbeddedError(value.error);
     throw new GatewayError("upstream_invalid_response", "The upstream's reply has no choices.");
   }
-  const usage = readUsage(value.usage);
+  const usage = readUsage(value.usage, value.service_tier);
   if (value.model === replyModel) return { document: parsedDocument(text, value, body), usage };
   const renamed = { ...value, model: replyModel };
   const edited = replaceMember(text, "model", JSON.stringify(replyModel));

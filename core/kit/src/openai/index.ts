@@ -5,4 +5,4 @@ export { encodeChat } from "./encode.ts";
 export { readEmbeddedError, readErrorReply } from "./errors.ts";
 export { scrub } from "./scrub.ts";
 export { chunkFrame, createChatTranslator, hasContent, rawFrame } from "./stream.ts";
-export { readUsage } from "./usage.ts";
+export { readCacheWrites, readImageUsage, readUsage } from "./usage.ts";

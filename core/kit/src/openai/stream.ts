@@ -61,7 +61,7 @@ export function createChatTranslator(replyModel: string): StreamTranslator {
       }
       const chunk = parse(frame);
       if (isObject(chunk.error)) throw readEmbeddedError(chunk.error);
-      const usage = readUsage(chunk.usage);
+      const usage = readUsage(chunk.usage, chunk.service_tier);
       if (usage !== undefined) sink.usage(usage);
       const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
       sink.frame(frame, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
