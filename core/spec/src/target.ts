@@ -1,5 +1,7 @@
 /** Targets: where a model is served. */
 
+import type { Price } from "./usage.ts";
+
 /** A provider instance and a model name there. */
 export interface Target {
   /** `provider/model`: the name of the deployment in rows, logs and metrics. */
@@ -8,4 +10,6 @@ export interface Target {
   readonly provider: string;
   /** The model's name at the provider. */
   readonly model: string;
+  /** The price that the operator agreed on for this target; it wins over the price table. */
+  readonly price?: Price;
 }

@@ -1,21 +1,14 @@
-/** Built-in prices: the table of @pydantic/genai-prices, read when first asked and matched by its own clauses. */
+/** Built-in prices: the table of @pydantic/genai-prices, matched by its own clauses, and our own beside it. */
 
-import { createRequire } from "node:module";
-
-import type { Price, PriceTier } from "@sluice/spec";
+import type { Price, PriceTier, Rates } from "@sluice/spec";
 
 import { parseDecimal } from "./decimal.ts";
-
-type GenaiPrices = typeof import("@pydantic/genai-prices");
-type SeedModel = NonNullable<ReturnType<GenaiPrices["calcPrice"]>>["model"];
-type SeedPrices = Exclude<SeedModel["prices"], readonly unknown[]>;
-type SeedPrice = SeedPrices[string];
+import { priceOf } from "./price-section.ts";
+import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE } from "./price-seed-own.ts";
+import { loadSeed, type SeedPrice, type SeedPrices, tableName } from "./price-seed-table.ts";
 
 /** Where a built-in price was read. A test holds the version against the installed package. */
 export const SEED_SOURCE = "@pydantic/genai-prices 0.1.8";
-
-/** Our plugin names whose table has another name. Others are looked up under their own, exactly. */
-const TABLE_NAMES: Readonly<Record<string, string>> = { gemini: "google", vertex: "google", bedrock: "aws", xai: "x-ai" };
 
 const MINUTE_MS = 60_000;
 
@@ -27,24 +20,39 @@ export interface SeedAnswer {
 
 /** The built-in price of a provider's model at a time, in milliseconds since 1970. */
 export function findSeedPrice(provider: string, model: string, nowMs: number): SeedAnswer {
-  const id = TABLE_NAMES[provider] ?? provider;
-  const { findProvider, calcPrice } = load();
+  const id = tableName(provider);
+  const own = OWN_PRICES[`${id}/${model}`];
+  if (own !== undefined) return { price: priceOf(own, OWN_SOURCE), untilMs: Infinity };
+  const { findProvider, calcPrice } = loadSeed();
   // findProvider also guesses from parts of a name ("openai-compatible" is not OpenAI and has not its prices).
   const table = findProvider({ providerId: id });
   const found = table?.id === id ? calcPrice({}, model, { provider: table, timestamp: new Date(nowMs) }) : null;
   if (found === null) return { price: undefined, untilMs: Infinity };
   const isTimed = Array.isArray(found.model.prices) && found.model.prices.length > 1;
   const untilMs = isTimed ? (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS : Infinity;
-  return { price: convert(found.model_price), untilMs };
+  return { price: withServiceTiers(convert(found.model_price), `${id}/${model}`), untilMs };
 }
 
-let loaded: GenaiPrices | undefined;
+/** What the table's units are called in a Price. */
+const UNITS: Readonly<Record<keyof Rates, string>> = {
+  input: "input_mtok",
+  output: "output_mtok",
+  cacheRead: "cache_read_mtok",
+  cacheWrite: "cache_write_mtok",
+  cacheWrite1h: "cache_write_1h_mtok",
+  reasoning: "output_reasoning_mtok",
+  inputAudio: "input_audio_mtok",
+  outputAudio: "output_audio_mtok",
+  cacheReadAudio: "cache_audio_read_mtok",
+  inputImage: "input_image_mtok",
+  outputImage: "output_image_mtok",
+  cacheReadImage: "cache_image_read_mtok",
+};
 
-/** Loads the package synchronously, as a lookup is: about 40 ms, once in a process. */
-function load(): GenaiPrices {
-  loaded ??= createRequire(import.meta.url)("@pydantic/genai-prices") as GenaiPrices;
-  return loaded;
-}
+const RATES = Object.entries(UNITS) as [keyof Rates, string][];
+
+/** Pico-dollars of a dollar per thousand calls. */
+const PICO_PER_THOUSANDTH = 1_000_000_000;
 
 const converted = new WeakMap<SeedPrices, { readonly price: Price | undefined }>();
 
@@ -55,46 +63,38 @@ function convert(prices: SeedPrices): Price | undefined {
 }
 
 function make(prices: SeedPrices): Price | undefined {
-  const names = Object.keys(prices);
-  // Unknown is not zero. An embedding has no output to price; any other model without a text price is not priced by us.
-  const hasOtherOutput = names.some((name) => name.startsWith("output_") && name !== "output_mtok");
-  const lacksOutput = prices["output_mtok"] === undefined && hasOtherOutput;
-  if (prices["input_mtok"] === undefined || lacksOutput || prices["output_reasoning_mtok"] !== undefined) return undefined;
-  const base = pricesAt(prices, 0);
+  // A model without text on the way in is priced by the hour, the page or the search: not by us.
+  // Citations are tokens that no usage counts.
+  if (prices["input_mtok"] === undefined || prices["output_citation_mtok"] !== undefined) return undefined;
+  const calls = prices["requests_kcount"];
+  if (typeof calls === "object") return undefined;
   const tiers = tiersOf(prices);
   return Object.freeze({
-    input: base.input ?? 0,
-    output: base.output ?? 0,
-    ...pick("cacheRead", base.cacheRead),
-    ...pick("cacheWrite", base.cacheWrite),
-    ...pick("inputAudio", pico(prices["input_audio_mtok"], 0)),
-    ...pick("outputAudio", pico(prices["output_audio_mtok"], 0)),
-    ...pick("cacheReadAudio", pico(prices["cache_audio_read_mtok"], 0)),
+    ...ratesAt(prices, 0),
     ...(tiers.length === 0 ? {} : { tiers }),
+    ...(calls === undefined ? {} : { request: Math.round(calls * PICO_PER_THOUSANDTH) }),
     source: SEED_SOURCE,
   });
 }
 
-const TIERED = ["input_mtok", "output_mtok", "cache_read_mtok", "cache_write_mtok"] as const;
-
 function tiersOf(prices: SeedPrices): readonly PriceTier[] {
   const starts = new Set<number>();
-  for (const name of TIERED) {
-    const price = prices[name];
+  for (const [, unit] of RATES) {
+    const price = prices[unit];
     if (typeof price === "object") for (const tier of price.tiers) starts.add(tier.start);
   }
   const ordered = [...starts].sort((left, right) => left - right);
-  return Object.freeze(ordered.map((above) => Object.freeze({ above, ...pricesAt(prices, above + 1) })));
+  return Object.freeze(ordered.map((above) => Object.freeze({ above, ...ratesAt(prices, above + 1) })));
 }
 
-/** The prices that hold for a prompt of a length. */
-function pricesAt(prices: SeedPrices, promptTokens: number): Omit<PriceTier, "above"> {
-  return {
-    ...pick("input", pico(prices["input_mtok"], promptTokens)),
-    ...pick("output", pico(prices["output_mtok"], promptTokens)),
-    ...pick("cacheRead", pico(prices["cache_read_mtok"], promptTokens)),
-    ...pick("cacheWrite", pico(prices["cache_write_mtok"], promptTokens)),
-  };
+/** The rates that hold for a prompt of a length. */
+function ratesAt(prices: SeedPrices, promptTokens: number): Rates {
+  const rates: { -readonly [Name in keyof Rates]: number } = {};
+  for (const [name, unit] of RATES) {
+    const rate = pico(prices[unit], promptTokens);
+    if (rate !== undefined) rates[name] = rate;
+  }
+  return rates;
 }
 
 /** Pico-dollars per token of dollars per million. A few prices of the table are quotients; they are rounded. */
@@ -105,6 +105,17 @@ function pico(price: SeedPrice, promptTokens: number): number | undefined {
   return parseDecimal(String(dollars), 6) ?? Math.round(dollars * 1e6);
 }
 
-function pick<Name extends string>(name: Name, value: number | undefined): { readonly [Key in Name]?: number } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [Key in Name]?: number };
+const extended = new WeakMap<Price, Price>();
+
+function withServiceTiers(price: Price | undefined, name: string): Price | undefined {
+  const sections = OWN_SERVICE_TIERS[name];
+  if (price === undefined || sections === undefined) return price;
+  const known = extended.get(price) ?? extend(price, sections);
+  extended.set(price, known);
+  return known;
+}
+
+function extend(price: Price, sections: NonNullable<(typeof OWN_SERVICE_TIERS)[string]>): Price {
+  const { serviceTiers = {} } = priceOf({ input: 0, service_tiers: sections }, OWN_SOURCE) ?? {};
+  return Object.freeze({ ...price, serviceTiers });
 }

@@ -6,7 +6,8 @@ import { costNanoUsd } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 
 import { findSeedPrice, SEED_SOURCE } from "./price-seed.ts";
-import { createPriceTable, priceOf } from "./prices.ts";
+import { priceOf } from "./price-section.ts";
+import { createPriceTable } from "./prices.ts";
 
 const table = createPriceTable({
   file: "prices.yaml",
@@ -57,7 +58,7 @@ describe("the price table", () => {
   });
 
   it("says of a free model that it is free", () => {
-    expect(table.find("echo", "x")).toEqual({ input: 0, output: 0, source: "prices.yaml (free)" });
+    expect(table.find("echo", "x")).toEqual({ input: 0, output: 0, free: true, source: "prices.yaml (free)" });
   });
 
   it("knows no price for an unknown model, an unknown provider and a provider that only sounds known", () => {
@@ -95,10 +96,14 @@ describe("the price table", () => {
         const price = findSeedPrice(name, id, now).price;
         if (price === undefined) continue;
         for (const promptTokens of [1_000, 1_000_000]) {
-          const usage = { promptTokens, completionTokens: 500, totalTokens: promptTokens + 500, cachedTokens: 100 };
-          const own = { input_tokens: promptTokens, output_tokens: 500, cache_read_tokens: 100 };
+          // An embedding has no output to price.
+          const completionTokens = price.output === undefined ? 0 : 500;
+          const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, cachedTokens: 100 };
+          const own = { input_tokens: promptTokens, output_tokens: completionTokens, cache_read_tokens: 100 };
           const theirs = calcPrice(own, id, { providerId: name, timestamp: new Date(now) })?.total_price ?? 0;
-          expect(Math.abs(costNanoUsd(usage, price) - theirs * 1e9), `${name}/${id} ${promptTokens}`).toBeLessThanOrEqual(1);
+          expect(Math.abs((costNanoUsd(usage, price) ?? 0) - theirs * 1e9), `${name}/${id} ${promptTokens}`).toBeLessThanOrEqual(
+            1,
+          );
           compared += 1;
         }
       }

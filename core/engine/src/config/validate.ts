@@ -6,7 +6,7 @@ import { gatewayFaults } from "./gateway-rules.ts";
 import { formatPath, setAtPath, valueAtPath } from "./path.ts";
 import { pipelineFaults } from "./pipeline-rules.ts";
 import { checkPlugin, type Definitions } from "./plugin-section.ts";
-import { priceFault } from "./prices.ts";
+import { priceFault } from "./price-section.ts";
 import type { ResolvedDocument } from "./references.ts";
 import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";

@@ -1,42 +1,107 @@
 /** Prices usage. Integer arithmetic; one rounding at the end. */
 
-import type { Price, PriceTier, Usage } from "@sluice/spec";
+import type { Price, Rates, Usage } from "@sluice/spec";
+import { type Charge, chargesOf, reachedTier, type TokenKind } from "./charges.ts";
+import { type CostTerms, isSpecialTier, MILLION } from "./terms.ts";
 
 /** Pico-dollars in a nano-dollar. */
 const PICO_PER_NANO = 1000n;
+const ONE = BigInt(MILLION);
+const NO_TERMS: CostTerms = {};
+
+/** One part of a cost. The parts' `nanoUsd` sum exactly to the cost. */
+export interface CostPart {
+  /** A kind of token, or `margin` for the fixed part of a margin. */
+  readonly kind: TokenKind | "margin";
+  /** Tokens; for `images` images, for `request` and `margin` calls. */
+  readonly tokens: number;
+  /** The list price: before a service tier's multiple, discount and margin. */
+  readonly picoUsdPerToken: number;
+  /** The part's share of the cost, after all of them. */
+  readonly nanoUsd: number;
+}
 
 /**
- * The cost of a usage in nano-dollars, rounded half up once. Parts that have a price of their own (cache, audio) are
- * counted at it and not at the general one; the highest tier that the prompt reaches prices the whole request.
+ * The cost of a usage in nano-dollars, rounded half up once; `undefined` when something that was used has no known price.
+ * Parts that have a price of their own (cache, reasoning, audio, images) are counted at it and not at the general one. The
+ * highest length tier that the prompt reaches prices the whole request. A service tier is priced by the table, else by its
+ * multiple in `terms`, else not at all: another tier's price would be a guess.
  */
-export function costNanoUsd(usage: Usage, price: Price): number {
-  const tier = reachedTier(price, usage.promptTokens);
-  const input = tier?.input ?? price.input;
-  const output = tier?.output ?? price.output;
-  const cacheRead = tier?.cacheRead ?? price.cacheRead ?? input;
-  const cacheWrite = tier?.cacheWrite ?? price.cacheWrite ?? input;
-  const cached = Math.min(usage.cachedTokens ?? 0, usage.promptTokens);
-  const written = Math.min(usage.cacheWriteTokens ?? 0, usage.promptTokens - cached);
-  const audioIn = Math.min(usage.audioPromptTokens ?? 0, usage.promptTokens - cached - written);
-  const audioOut = Math.min(usage.audioCompletionTokens ?? 0, usage.completionTokens);
-  const picoUsd =
-    product(usage.promptTokens - cached - written - audioIn, input) +
-    product(cached, cacheRead) +
-    product(written, cacheWrite) +
-    product(audioIn, price.inputAudio ?? input) +
-    product(usage.completionTokens - audioOut, output) +
-    product(audioOut, price.outputAudio ?? output);
-  return Number((picoUsd + PICO_PER_NANO / 2n) / PICO_PER_NANO);
+export function costNanoUsd(usage: Usage, price: Price, terms: CostTerms = NO_TERMS): number | undefined {
+  const bill = billOf(usage, price, terms);
+  if (bill === undefined) return undefined;
+  let list = 0n;
+  for (const { tokens, picoUsdPerToken } of bill.charges) list += BigInt(tokens) * BigInt(picoUsdPerToken);
+  return rounded(list * bill.factor + bill.fixed, bill.scale);
 }
 
-function product(tokens: number, picoUsdPerToken: number): bigint {
-  return tokens === 0 ? 0n : BigInt(tokens) * BigInt(picoUsdPerToken);
+/**
+ * The cost of a usage by kind of token, in the order prompt, completion, images; `undefined` exactly where `costNanoUsd`
+ * is. Rounding: each part is the difference of two rounded running totals, so that the parts sum to the cost and none is
+ * further than a nano-dollar from its own exact share.
+ */
+export function costBreakdown(usage: Usage, price: Price, terms: CostTerms = NO_TERMS): CostPart[] | undefined {
+  const bill = billOf(usage, price, terms);
+  if (bill === undefined) return undefined;
+  let list = 0n;
+  let before = 0;
+  const parts = bill.charges.map((charge): CostPart => {
+    list += BigInt(charge.tokens) * BigInt(charge.picoUsdPerToken);
+    const total = rounded(list * bill.factor, bill.scale);
+    const nanoUsd = total - before;
+    before = total;
+    return { ...charge, nanoUsd };
+  });
+  if (bill.fixed === 0n) return parts;
+  const nanoUsd = rounded(list * bill.factor + bill.fixed, bill.scale) - before;
+  return [...parts, { kind: "margin", tokens: 1, picoUsdPerToken: terms.fixedPicoUsd ?? 0, nanoUsd }];
 }
 
-function reachedTier(price: Price, promptTokens: number): PriceTier | undefined {
-  let reached: PriceTier | undefined;
-  for (const tier of price.tiers ?? []) {
-    if (promptTokens > tier.above && (reached === undefined || tier.above > reached.above)) reached = tier;
+/** The lines of a cost, and what is done to their sum: times `factor`, plus `fixed`, all over `scale`, in pico-dollars. */
+interface Bill {
+  readonly charges: readonly Charge[];
+  readonly factor: bigint;
+  readonly fixed: bigint;
+  readonly scale: bigint;
+}
+
+function billOf(usage: Usage, price: Price, terms: CostTerms): Bill | undefined {
+  if (price.free === true) return { charges: [], factor: 1n, fixed: 0n, scale: 1n };
+  const held = ratesOf(usage, price, terms);
+  const charges = held === undefined ? undefined : chargesOf(usage, held.rates, price);
+  if (held === undefined || charges === undefined) return undefined;
+  const { discount = 0, margin = 0, fixedPicoUsd = 0 } = terms;
+  if (held.multiple === MILLION && discount === 0 && margin === 0) {
+    return { charges, factor: 1n, fixed: BigInt(fixedPicoUsd), scale: 1n };
   }
-  return reached;
+  const scale = ONE * ONE * ONE;
+  const factor = BigInt(held.multiple) * BigInt(MILLION - discount) * BigInt(MILLION + margin);
+  return { charges, factor, fixed: BigInt(fixedPicoUsd) * scale, scale };
+}
+
+/** The rates of a usage's length and service tier, and a multiple of them in millionths. */
+function ratesOf(usage: Usage, price: Price, terms: CostTerms): { rates: Rates; multiple: number } | undefined {
+  const { promptTokens, serviceTier } = usage;
+  const tier = reachedTier(price.tiers, promptTokens);
+  const standard: Rates = tier === undefined ? price : { ...price, ...tier };
+  if (!isSpecialTier(serviceTier)) return { rates: standard, multiple: MILLION };
+  const special = own(price.serviceTiers, serviceTier);
+  if (special !== undefined) {
+    const reached = reachedTier(special.tiers, promptTokens);
+    // A price for short prompts says nothing about a long one where the standard price has two.
+    if (tier !== undefined && reached === undefined) return undefined;
+    return { rates: { ...standard, ...special, ...reached }, multiple: MILLION };
+  }
+  const multiple = own(terms.serviceTiers, serviceTier);
+  return multiple === undefined ? undefined : { rates: standard, multiple };
+}
+
+/** A member that the object itself has: the name comes from an upstream. */
+function own<T>(of: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return of !== undefined && Object.hasOwn(of, name) ? of[name] : undefined;
+}
+
+function rounded(picoUsd: bigint, scale: bigint): number {
+  const unit = PICO_PER_NANO * scale;
+  return Number((picoUsd + unit / 2n) / unit);
 }

@@ -1,33 +1,95 @@
-/** Reads the usage object of the reference dialect. */
+/** Reads the usage object of the reference dialect, and what compatible layers add to it. */
 
-import type { JsonValue, Usage } from "@sluice/spec";
+import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 
+const NOTHING: JsonObject = {};
+
 /**
- * The usage of a reply or of a usage chunk. Returns `undefined` when there is none or when a total is not a whole number;
- * parts that are missing stay missing.
+ * The usage of a reply or of a usage chunk. `serviceTier` is the reply's own `service_tier`; a usage that names one itself
+ * (Anthropic's) wins. Returns `undefined` when there is none or when a total is not a whole number; parts that are missing
+ * stay missing. Layers before Anthropic's models report cache writes beside the reference fields:
+ * `cache_creation_input_tokens` and `cache_creation` are read here, as parts of `prompt_tokens`.
  */
-export function readUsage(value: JsonValue | undefined): Usage | undefined {
+export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue): Usage | undefined {
   if (!isObject(value)) return undefined;
   const promptTokens = count(value.prompt_tokens);
   // An embeddings usage has no completion.
   const completionTokens = value.completion_tokens === undefined ? 0 : count(value.completion_tokens);
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
-  const prompt = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const completion = isObject(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  const prompt = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : NOTHING;
+  const completion = isObject(value.completion_tokens_details) ? value.completion_tokens_details : NOTHING;
+  const cached = isObject(prompt.cached_tokens_details) ? prompt.cached_tokens_details : NOTHING;
   return compact({
     promptTokens,
     completionTokens,
     totalTokens: count(value.total_tokens) ?? promptTokens + completionTokens,
-    cachedTokens: count(prompt.cached_tokens),
+    cachedTokens: count(prompt.cached_tokens) ?? count(value.cache_read_input_tokens),
+    ...readCacheWrites(value, prompt),
     reasoningTokens: count(completion.reasoning_tokens),
     audioPromptTokens: count(prompt.audio_tokens),
+    imagePromptTokens: count(prompt.image_tokens),
+    cachedAudioTokens: count(cached.audio_tokens),
+    cachedImageTokens: count(cached.image_tokens),
     audioCompletionTokens: count(completion.audio_tokens),
+    imageCompletionTokens: count(completion.image_tokens),
+    serviceTier: word(value.service_tier) ?? word(serviceTier),
   });
+}
+
+/**
+ * The usage of an images reply, `{input_tokens, output_tokens, input_tokens_details}`, without the images themselves: how many
+ * there are, and of what size and quality, the caller knows. Completion tokens are image tokens, except those that the details
+ * call text. Returns `undefined` for anything else.
+ */
+export function readImageUsage(value: JsonValue | undefined): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const promptTokens = count(value.input_tokens);
+  const completionTokens = count(value.output_tokens);
+  if (promptTokens === undefined || completionTokens === undefined) return undefined;
+  const input = isObject(value.input_tokens_details) ? value.input_tokens_details : NOTHING;
+  const output = isObject(value.output_tokens_details) ? value.output_tokens_details : NOTHING;
+  const cached = isObject(input.cached_tokens_details) ? input.cached_tokens_details : NOTHING;
+  return compact({
+    promptTokens,
+    completionTokens,
+    totalTokens: count(value.total_tokens) ?? promptTokens + completionTokens,
+    cachedTokens: count(input.cached_tokens),
+    imagePromptTokens: count(input.image_tokens),
+    cachedImageTokens: count(cached.image_tokens),
+    imageCompletionTokens: count(output.image_tokens) ?? Math.max(0, completionTokens - (count(output.text_tokens) ?? 0)),
+  });
+}
+
+/**
+ * Cache writes as Anthropic reports them, and as layers before it do: a total, and its parts by how long they are kept.
+ * Both dialects have these fields.
+ */
+export function readCacheWrites(usage: JsonObject, details: JsonObject = NOTHING) {
+  const byLife = isObject(usage.cache_creation)
+    ? usage.cache_creation
+    : isObject(details.cache_creation_token_details)
+      ? details.cache_creation_token_details
+      : NOTHING;
+  const fiveMinutes = count(byLife.ephemeral_5m_input_tokens);
+  const hour = count(byLife.ephemeral_1h_input_tokens);
+  const parts = fiveMinutes === undefined && hour === undefined ? undefined : (fiveMinutes ?? 0) + (hour ?? 0);
+  return {
+    cacheWriteTokens:
+      count(usage.cache_creation_input_tokens) ??
+      count(details.cache_creation_tokens) ??
+      count(details.cache_write_tokens) ??
+      parts,
+    cacheWrite1hTokens: hour,
+  };
 }
 
 function count(value: JsonValue | undefined): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function word(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 function compact(usage: { [K in keyof Usage]: Usage[K] | undefined }): Usage {

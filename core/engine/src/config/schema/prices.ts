@@ -1,19 +1,88 @@
-/** prices.yaml: prices that win over the built-in table. */
+/** prices.yaml: prices that win over the built-in table. The form of one model's prices also stands in gateway.yaml. */
 
 import type { JsonObject, JsonSchema } from "@sluice/spec";
 
-const dollars = (description: string): JsonObject => ({
-  type: "number",
-  minimum: 0,
-  format: "price",
-  description: `${description}, in US dollars per million tokens.`,
-});
+const amount = (description: string): JsonObject => ({ type: "number", minimum: 0, format: "price", description });
+const dollars = (what: string): JsonObject => amount(`${what}, in US dollars per million tokens.`);
 
-const TIER_PRICES: JsonObject = {
+/** Prices by kind of token. */
+const RATES: JsonObject = {
   input: dollars("Prompt tokens"),
   output: dollars("Completion tokens"),
   cache_read: dollars("Prompt tokens read from the provider's cache"),
-  cache_write: dollars("Prompt tokens written to the provider's cache"),
+  cache_write: dollars("Prompt tokens written to the provider's cache, for five minutes"),
+  cache_write_1h: dollars("Prompt tokens written to the provider's cache for an hour"),
+  reasoning: dollars("Reasoning tokens, where they do not cost what other completion tokens cost"),
+  input_audio: dollars("Audio tokens of the prompt"),
+  output_audio: dollars("Audio tokens of the completion"),
+  cache_read_audio: dollars("Audio tokens read from the provider's cache"),
+  input_image: dollars("Image tokens of the prompt"),
+  output_image: dollars("Image tokens of the completion"),
+  cache_read_image: dollars("Image tokens read from the provider's cache"),
+};
+
+const TIERS: JsonObject = {
+  type: "array",
+  minItems: 1,
+  description: "Prices from a prompt length on. The highest tier reached prices the whole request.",
+  items: {
+    type: "object",
+    description: "Prices of longer prompts; what is left out stays as it is.",
+    additionalProperties: false,
+    required: ["above"],
+    properties: {
+      above: { type: "integer", minimum: 1, description: "The tier holds when the prompt has more tokens than this." },
+      ...RATES,
+    },
+  },
+};
+
+/** The schema of one model's prices. */
+export const priceSchema: JsonSchema = {
+  type: "object",
+  description: "One model's prices.",
+  additionalProperties: false,
+  properties: {
+    free: { const: true, description: "The model costs nothing. Stands alone." },
+    ...RATES,
+    request: amount("Each call, whatever it used, in US dollars."),
+    images: {
+      type: "array",
+      minItems: 1,
+      description:
+        "Prices by the piece, beside those of tokens; with none of those, tokens cost nothing. The first entry's size and quality are the model's defaults; the entry that names most of an image's counts.",
+      items: {
+        type: "object",
+        description: "The price of an image of a size and quality.",
+        additionalProperties: false,
+        required: ["price"],
+        properties: {
+          size: { type: "string", pattern: "^\\d+x\\d+$", description: "`<width>x<height>`; left out, any size." },
+          quality: { type: "string", minLength: 1, description: "The quality's name; left out, any quality." },
+          price: amount("One image, in US dollars."),
+        },
+      },
+    },
+    tiers: TIERS,
+    service_tiers: {
+      type: "object",
+      minProperties: 1,
+      description: "Prices by the service tier that the reply names, such as flex, priority and batch.",
+      additionalProperties: {
+        type: "object",
+        description: "Prices of one service tier; what is left out stays as it is.",
+        additionalProperties: false,
+        properties: {
+          ...RATES,
+          tiers: {
+            ...TIERS,
+            description:
+              "Prices of the service tier from a prompt length on. Where the model has tiers and the service tier none, longer prompts are unpriced.",
+          },
+        },
+      },
+    },
+  },
 };
 
 /** The schema of prices.yaml. */
@@ -28,42 +97,37 @@ export const pricesSchema: JsonSchema = {
       type: "object",
       description:
         "Prices by `<provider plugin>/<model>`. A `*` at the end of the model matches what begins like it; the longest match wins.",
-      additionalProperties: {
-        type: "object",
-        description: "One model's prices.",
-        additionalProperties: false,
-        properties: {
-          free: { const: true, description: "The model costs nothing. Stands alone." },
-          ...TIER_PRICES,
-          input_audio: dollars("Audio tokens of the prompt"),
-          output_audio: dollars("Audio tokens of the completion"),
-          cache_read_audio: dollars("Audio tokens read from the provider's cache"),
-          tiers: {
-            type: "array",
-            minItems: 1,
-            description: "Prices from a prompt length on. The highest tier reached prices the whole request.",
-            items: {
-              type: "object",
-              description: "Prices of longer prompts; what is left out stays as it is.",
-              additionalProperties: false,
-              required: ["above"],
-              properties: {
-                above: { type: "integer", minimum: 1, description: "The tier holds when the prompt has more tokens than this." },
-                ...TIER_PRICES,
-              },
-            },
-          },
-        },
-      },
+      additionalProperties: priceSchema,
     },
   },
 };
 
-/** Prices of one model or tier after validation. */
-export type PriceSection = Readonly<Partial<Record<PriceName, number>>> & {
-  readonly free?: true;
-  readonly tiers?: readonly (Readonly<Partial<Record<PriceName, number>>> & { readonly above: number })[];
-};
+/** The keys that hold dollars per million tokens. */
+export type RateName =
+  | "input"
+  | "output"
+  | "cache_read"
+  | "cache_write"
+  | "cache_write_1h"
+  | "reasoning"
+  | "input_audio"
+  | "output_audio"
+  | "cache_read_audio"
+  | "input_image"
+  | "output_image"
+  | "cache_read_image";
 
-/** The keys of prices.yaml that hold a price. */
-export type PriceName = "input" | "output" | "cache_read" | "cache_write" | "input_audio" | "output_audio" | "cache_read_audio";
+/** Dollars per million tokens, by kind. */
+export type RatesSection = Readonly<Partial<Record<RateName, number>>>;
+
+/** Prices of longer prompts after validation. */
+export type TierSection = RatesSection & { readonly above: number };
+
+/** Prices of one model after validation. */
+export interface PriceSection extends RatesSection {
+  readonly free?: true;
+  readonly request?: number;
+  readonly images?: readonly { readonly size?: string; readonly quality?: string; readonly price: number }[];
+  readonly tiers?: readonly TierSection[];
+  readonly service_tiers?: Readonly<Record<string, RatesSection & { readonly tiers?: readonly TierSection[] }>>;
+}

@@ -1,0 +1,40 @@
+/**
+ * Built-in prices that the table of @pydantic/genai-prices has no place for: images by the piece, and service tiers. Data.
+ * Sources: the list prices as LiteLLM's price map carries them (`model_prices_and_context_window.json`, 2025-11), which give images
+ * per pixel for their size and tokens with the suffixes `_flex` and `_priority`.
+ */
+
+import type { PriceSection } from "./schema/prices.ts";
+
+/** Where these prices were read. */
+export const OWN_SOURCE = "@sluice/engine, list prices of 2025-11";
+
+/** Prices by `<table>/<model>`, for models that the table does not have. */
+export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
+  "openai/dall-e-2": {
+    images: [
+      { size: "1024x1024", price: 0.02 },
+      { size: "512x512", price: 0.018 },
+      { size: "256x256", price: 0.016 },
+    ],
+  },
+  "openai/dall-e-3": {
+    images: [
+      { size: "1024x1024", quality: "standard", price: 0.04 },
+      { size: "1024x1792", quality: "standard", price: 0.08 },
+      { size: "1792x1024", quality: "standard", price: 0.08 },
+      { size: "1024x1024", quality: "hd", price: 0.08 },
+      { size: "1024x1792", quality: "hd", price: 0.12 },
+      { size: "1792x1024", quality: "hd", price: 0.12 },
+    ],
+  },
+};
+
+/** Service tiers by `<table>/<model>`, added to what the table says of exactly these names. */
+export const OWN_SERVICE_TIERS: Readonly<Record<string, NonNullable<PriceSection["service_tiers"]>>> = {
+  "openai/gpt-4o": { priority: { input: 4.25, cache_read: 2.125, output: 17 } },
+  "openai/gpt-5": {
+    flex: { input: 0.625, cache_read: 0.0625, output: 5 },
+    priority: { input: 2.5, cache_read: 0.25, output: 20 },
+  },
+};
