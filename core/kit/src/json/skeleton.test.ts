@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hostileTexts, objectText } from "./json-text.fixture.ts";
+import { Skeleton } from "./skeleton.ts";
+
+const MAX_MS = 1_000;
+const skeletonOf = (text: string): string => new Skeleton(Buffer.from(text), "v").text;
+
+describe("a skeleton", () => {
+  it.each([
+    ['{"v":[1,-2.5e-3, 4]}', '{"v":[]}'],
+    ['{"a":"v","v":"AAAA"}', '{"a":"v","v":""}'],
+    ['{ "v" : [ 1 ]\n}', '{ "v" : []\n}'],
+    ['{"x":[{"v":[1]},{"v":[2]}],"w":[3]}', '{"x":[{"v":[]},{"v":[]}],"w":[3]}'],
+    ['{"v":"a\\"b","w":"\\\\"}', '{"v":"","w":"\\\\"}'],
+    ['{"a":"\\"v\\":[1]","v":[1]}', '{"a":"\\"v\\":[1]","v":[]}'],
+  ])("of %s is %s", (text, expected) => {
+    expect(skeletonOf(text)).toBe(expected);
+  });
+
+  it.each([
+    '{"v":[]}',
+    '{"v":""}',
+    '{"v":null}',
+    '{"v":7}',
+    '{"v":{"a":[1]}}',
+    '{"v":[[1],[2]]}',
+    '{"v":[1,null]}',
+    '{"w":"v"}',
+    '{"v":[1,"2"]}',
+    "",
+  ])("leaves %s whole", (text) => {
+    expect(skeletonOf(text)).toBe(text);
+  });
+
+  it.each(['{"v":[1,2', '{"v":[1,]}', '{"v":"abc', '{"v":"abc\\"', '{"v"', '{"v":', '{"v":[1}', '{"v":[1]', '{"v":"a"'])(
+    "of %s is still no JSON",
+    (text) => {
+      expect(() => JSON.parse(skeletonOf(text)) as unknown).toThrow(SyntaxError);
+    },
+  );
+
+  it("holds what the whole text holds, whatever stands around", () => {
+    const withVector = fc.tuple(objectText, fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1 }));
+    fc.assert(
+      fc.property(withVector, ([text, vector]) => {
+        const whole = `{"a":${text},"v":${JSON.stringify(vector)},"ü":${text}}`;
+        const parsed = JSON.parse(whole) as { a: unknown };
+        expect(JSON.parse(skeletonOf(whole))).toEqual({ ...parsed, v: [] });
+      }),
+    );
+  });
+
+  it("leaves out a byte order mark", () => {
+    const skeleton = new Skeleton(Buffer.from('\uFEFF{"v":[1]}'), "v");
+    expect(skeleton.text).toBe('{"v":[]}');
+    expect(skeleton.bytes.toString()).toBe('{"v":[1]}');
+  });
+
+  it("sets one member and keeps every other byte, wherever vectors and wide characters stand", () => {
+    const member = fc.oneof(
+      fc.constant('"v":[1.50,2e0]'),
+      fc.constant('"v":"QUJD"'),
+      fc.constant('"ü👋":"ö"'),
+      fc.constant('"n": 12345678901234567890'),
+    );
+    fc.assert(
+      fc.property(fc.array(member, { minLength: 1 }), fc.array(member), (before, after) => {
+        const text = (model: string) => `{ ${[...before, `"model" : ${model}`, ...after].join(" ,")}}`;
+        expect(new Skeleton(Buffer.from(text('"x"')), "v").with("model", '"Ä"').toString()).toBe(text('"Ä"'));
+        const none = `{ ${before.join(",")}}`;
+        expect(new Skeleton(Buffer.from(none), "v").with("model", '"Ä"').toString()).toBe(`{"model":"Ä", ${before.join(",")}}`);
+      }),
+    );
+  });
+
+  it.each([
+    ...Object.entries(hostileTexts),
+    ["vectors without an end", `{"v":${'[1,"v":'.repeat(140_000)}`],
+    ["strings without an end", `{${'"v":"\\"'.repeat(140_000)}`],
+    ["escapes before quotes", `{"v":"${'\\\\\\"'.repeat(250_000)}"}`],
+  ])("takes linear time on %s", (_name, text) => {
+    const started = performance.now();
+    expect(skeletonOf(text).length).toBeLessThanOrEqual(text.length);
+    expect(performance.now() - started).toBeLessThan(MAX_MS);
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * Reads a large reply without its large values: vectors and images are cut out of the bytes, and what is left, the skeleton, is
+ * parsed. See core/decisions/2026-11-20-embeddings-bytes.md for what that proves about the bytes, and what not.
+ */
+
+import { findMember } from "./members.ts";
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+
+/** 1 for what an array of numbers is written with. */
+const IS_NUMERIC = new Uint8Array(256);
+for (const character of "0123456789+-.eE, \n\r\t") IS_NUMERIC[character.charCodeAt(0)] = 1;
+
+/** A stretch that was cut out: its place in the skeleton's bytes, and its length. */
+interface Cut {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** JSON bytes without the contents of some values. */
+export class Skeleton {
+  /** The JSON text in which each value that was cut is `[]` or `""`. Not yet known to be JSON. */
+  readonly text: string;
+  readonly #bytes: Buffer;
+  readonly #cuts: readonly Cut[];
+
+  /**
+   * Cuts the values of every member called `key`: strings, and arrays that hold numbers alone. Any other value of such a
+   * member stays as it is. `key` is plain ASCII. Linear in the length of `body`, on any bytes.
+   */
+  constructor(body: Uint8Array, key: string) {
+    this.#bytes = withoutMark(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+    const kept: Buffer[] = [];
+    const cuts: Cut[] = [];
+    let from = 0;
+    let size = 0;
+    for (const [start, end] of findValues(this.#bytes, key)) {
+      kept.push(this.#bytes.subarray(from, start));
+      size += start - from;
+      cuts.push({ at: size, length: end - start });
+      from = end;
+    }
+    kept.push(this.#bytes.subarray(from));
+    this.#cuts = cuts;
+    this.text = (kept.length === 1 ? this.#bytes : Buffer.concat(kept)).toString("utf8");
+  }
+
+  /** The whole body, its byte order mark left out. */
+  get bytes(): Buffer {
+    return this.#bytes;
+  }
+
+  /** The body with one top-level member set; every other byte stays. The skeleton must be a JSON object with a member. */
+  with(name: string, json: string): Buffer {
+    const member = findMember(this.text, name);
+    if (member === undefined) {
+      const open = this.#offset(this.text.indexOf("{") + 1);
+      return this.#splice(open, open, `${JSON.stringify(name)}:${json},`);
+    }
+    return this.#splice(this.#offset(member.valueStart), this.#offset(member.end), json);
+  }
+
+  #splice(start: number, end: number, json: string): Buffer {
+    return Buffer.concat([this.#bytes.subarray(0, start), Buffer.from(json), this.#bytes.subarray(end)]);
+  }
+
+  /** The place in the body of a place in the text. */
+  #offset(index: number): number {
+    const inSkeleton = Buffer.byteLength(this.text.slice(0, index));
+    let cut = 0;
+    for (const { at, length } of this.#cuts) {
+      if (at >= inSkeleton) break;
+      cut += length;
+    }
+    return inSkeleton + cut;
+  }
+}
+
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+/** The contents of the values to cut: offsets, the end exclusive. */
+function* findValues(bytes: Buffer, key: string): Generator<readonly [start: number, end: number]> {
+  const quoted = Buffer.from(JSON.stringify(key));
+  let at = nextQuote(bytes, 0);
+  while (at < bytes.length) {
+    const end = stringEnd(bytes, at);
+    let next = end;
+    if (end - at === quoted.length && quoted.compare(bytes, at, end) === 0) {
+      const colon = skipSpace(bytes, end);
+      const value = skipSpace(bytes, colon + 1);
+      const valueEnd = bytes[colon] === COLON ? contentEnd(bytes, value) : -1;
+      if (valueEnd > value + 1) {
+        yield [value + 1, valueEnd];
+        next = valueEnd + 1;
+      }
+    }
+    at = nextQuote(bytes, next);
+  }
+}
+
+/** Where the closing quote or bracket of a value stands; -1 when the value is nothing to cut. */
+function contentEnd(bytes: Buffer, value: number): number {
+  if (bytes[value] === QUOTE) {
+    const end = longStringEnd(bytes, value) - 1;
+    return end < bytes.length && bytes[end] === QUOTE ? end : -1;
+  }
+  if (bytes[value] !== OPEN_BRACKET) return -1;
+  let at = value + 1;
+  while (IS_NUMERIC[bytes[at] ?? 0] === 1) at++;
+  // A comma before the bracket is the one fault of writing that is worth a look: it is what a cut array is mended with.
+  return bytes[at] === CLOSE_BRACKET && bytes[at - 1] !== COMMA ? at : -1;
+}
+
+/** Between the values to cut there are a few bytes only: a call of `indexOf` would cost more than it saves. */
+function nextQuote(bytes: Buffer, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at++;
+  return at;
+}
+
+/** The offset after a string's closing quote. `from` is its opening quote. */
+function stringEnd(bytes: Buffer, from: number): number {
+  let at = from + 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return Math.min(at + 1, bytes.length);
+}
+
+/** The same for a string that may hold megabytes. */
+function longStringEnd(bytes: Buffer, from: number): number {
+  for (let at = from + 1; ;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return bytes.length + 1;
+    let escapes = 0;
+    while (bytes[quote - 1 - escapes] === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return quote + 1;
+    at = quote + 1;
+  }
+}
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === 32 || bytes[at] === 10 || bytes[at] === 13 || bytes[at] === 9) at++;
+  return at;
+}
