@@ -17,6 +17,7 @@ function hostOf(headerNames: readonly string[] = ["x-service-api-key", "x-other"
         const found = presented === "sk-good" ? identity : undefined;
         return isLate ? Promise.resolve(found) : found;
       },
+      keyIdOf: async () => undefined,
       mayUse: (_identity, { id }) => id === "open",
     },
   });

@@ -6,7 +6,7 @@ import { models } from "./models.ts";
 const model = (id: string): Model => ({ id, entry: id, mode: "chat", targets: [], accessGroups: [], ownedBy: "openai" });
 const host = fakeHost({
   models: { find: () => undefined, list: () => ["a", "openai/*", "b", "c"].map(model) },
-  authority: { headerNames: [], identify: () => undefined, mayUse: (_identity, { id }) => id !== "b" },
+  authority: { headerNames: [], identify: () => undefined, keyIdOf: async () => undefined, mayUse: (_identity, { id }) => id !== "b" },
 });
 
 describe("the list of models", () => {

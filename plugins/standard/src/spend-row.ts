@@ -1,8 +1,7 @@
-/** A spend row in the words of the public interface (those of LiteLLM). Money becomes a float here and nowhere else. */
+/** A spend row in the words of the public interface (those of LiteLLM). */
 
 import type { JsonObject, SpendRow } from "@sluice/spec";
-
-const NANO = 1e9;
+import { dollars } from "./spend-dollars.ts";
 
 /** The public shape of a row. */
 export function publicRow(row: SpendRow): JsonObject {
@@ -12,7 +11,7 @@ export function publicRow(row: SpendRow): JsonObject {
     call_type: row.callType,
     api_key: row.keyId,
     key_alias: row.keyAlias,
-    spend: row.costNanoUsd === null ? null : row.costNanoUsd / NANO,
+    spend: row.costNanoUsd === null ? null : dollars(row.costNanoUsd),
     total_tokens: row.totalTokens,
     prompt_tokens: row.promptTokens,
     completion_tokens: row.completionTokens,

@@ -9,6 +9,7 @@ import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
 import { checkMediaType, readJson } from "./json.ts";
 import { receiveNative } from "./passthrough.ts";
+import { receiveSpend } from "./spend.ts";
 
 /** Turns a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -18,6 +19,7 @@ const RECEIVERS: Partial<Record<Operation, Receive>> = {
   chat: receiveChat,
   embeddings: receiveEmbeddings,
   images: receiveImages,
+  spend: receiveSpend,
 };
 
 /** Values that a body may hold, where it is not the usual number: 2,048 inputs may come as tokens. */
@@ -37,7 +39,8 @@ export async function receiveRequest(
     return receiveNative(await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS }), message.headers["content-type"]);
   }
   const receive = RECEIVERS[operation];
-  if (receive === undefined) return undefined;
+  // Of the spend routes only a calculation has a body.
+  if (receive === undefined || (operation === "spend" && client.method !== "POST")) return undefined;
   const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
   const bytes = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });

@@ -1,0 +1,26 @@
+/** `GET /spend/tags`: what was spent under each request tag, highest spend first. */
+
+import type { Exchange, Host, JsonObject, LedgerTag, WholeReply } from "@sluice/spec";
+import { jsonReply } from "@sluice/kit";
+import { listReply } from "./list-reply.ts";
+import { dollars } from "./spend-dollars.ts";
+import { datesOnly } from "./spend-logs.ts";
+import { readerOf, scopeOf } from "./spend-scope.ts";
+
+/** Answers with tags. A row with several tags counts for each of them. Throws `invalid_field` for a bad parameter. */
+export async function spendTags(exchange: Exchange, host: Host): Promise<WholeReply> {
+  const range = datesOnly(exchange);
+  const scope = await scopeOf(readerOf(exchange), host.authority, {});
+  if (scope === undefined) return jsonReply([]);
+  return listReply(await host.ledger.tags({ ...scope, ...range }, exchange.signal), publicTag);
+}
+
+function publicTag(tag: LedgerTag): JsonObject {
+  return {
+    individual_request_tag: tag.tag,
+    log_count: tag.rows,
+    unpriced_log_count: tag.unpricedRows,
+    total_spend: dollars(tag.costNanoUsd),
+    total_tokens: tag.totalTokens,
+  };
+}
