@@ -9,6 +9,7 @@ import {
   type Reply,
   type UpstreamCall,
 } from "@sluice/spec";
+import { replyTexts } from "../openai/reply-texts.ts";
 import { asGatewayError } from "./errors.ts";
 import { localResponse } from "./local.ts";
 import { openStream } from "./stream.ts";
@@ -66,6 +67,8 @@ async function run(options: AttemptOptions): Promise<Reply> {
   if (decoded.usage !== undefined) {
     attempt.usage = decoded.usage;
     attempt.usageSource = "provider";
+  } else if (request.operation === "chat") {
+    attempt.replyTexts = () => replyTexts(decoded.document.value);
   }
   return { kind: "whole", status: 200, document: decoded.document };
 }

@@ -11,6 +11,7 @@ import {
   type StreamTranslator,
   type Usage,
 } from "@sluice/spec";
+import { ObservedText } from "../openai/observed-text.ts";
 import { createEventReader, type EventReader } from "../stream/events.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
@@ -59,10 +60,12 @@ class StreamReader implements StreamSink {
   #isEnded = false;
   /** What the translator threw after frames that may still be delivered. */
   #failure: unknown;
+  readonly #observed = new ObservedText();
 
   constructor({ response, translator, attempt, includeUsage, clock }: StreamOptions) {
     this.#body = response.body;
     this.#attempt = attempt;
+    attempt.replyTexts = () => this.#observed.texts();
     this.#includeUsage = includeUsage;
     this.#clock = clock;
     this.#events = createEventReader((event) => {
@@ -76,6 +79,8 @@ class StreamReader implements StreamSink {
       this.committed = true;
       this.#attempt.firstContentAtMs = this.#clock.now();
     }
+    // Kept in case that no usage follows; one that has come makes it needless.
+    if (role === "content" && this.#attempt.usage === undefined) this.#observed.add(frame);
     this.#queue.push(frame);
   }
 
