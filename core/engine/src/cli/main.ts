@@ -2,9 +2,11 @@
 
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
-import { EXIT } from "./exit.ts";
+import { CommandError, EXIT } from "./exit.ts";
+import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
+import { addTeamCommands } from "./teams.ts";
 
 const program = new Command("sluice")
   .description("A configuration-driven plugin-pipeline gateway for model traffic.")
@@ -36,9 +38,24 @@ program
   .option("--check", "write nothing; report files that are not up to date")
   .action(schema);
 
+const atGateway = (command: Command): Command =>
+  command
+    .option(...configOption)
+    .option("--admin-url <url>", "the admin listener of the running gateway, when the configuration does not say it")
+    .option("--json", "print what the gateway answers, as JSON");
+
+addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
+addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
+
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof CommandError) {
+    console.error(error.message);
+    process.exitCode = error.exitCode;
+  } else if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  } else {
+    throw error;
+  }
 }

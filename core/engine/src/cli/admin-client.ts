@@ -1,0 +1,128 @@
+/** Talks to the admin listener of the running gateway, so that one process alone has the store open. */
+
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { JsonObject } from "@sluice/spec";
+import { isObject } from "@sluice/kit";
+import { formatFinding } from "../config/finding.ts";
+import { openConfig } from "../config/load.ts";
+import { serverSchema, type ServerSection } from "../config/schema/server.ts";
+import { checkSection } from "../config/section.ts";
+import { readOverrides } from "../config/server-overrides.ts";
+import { CommandError, EXIT } from "./exit.ts";
+
+/** Where the gateway is, as options say it. */
+export interface AdminOptions {
+  readonly config: string;
+  readonly adminUrl?: string;
+}
+
+/** Asks the gateway: with a body by POST, without one by GET. */
+export type AskAdmin = (path: string, body?: JsonObject) => Promise<unknown>;
+
+const TIMEOUT_MS = 15_000;
+
+/** A function that asks the gateway. Throws a CommandError without an address or a master key. */
+export function adminClient(options: AdminOptions): AskAdmin {
+  const { url, dataDirectory } = placeOf(options);
+  const masterKey = masterKeyOf(dataDirectory);
+  return async (path, body) => {
+    const response = await send(`${url}${path}`, masterKey, body).catch((error: unknown) => {
+      throw new CommandError(
+        EXIT.notStarted,
+        `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
+      );
+    });
+    const answer = await response.json().catch(() => undefined);
+    if (response.ok && answer !== undefined) return answer;
+    throw refusal(url, response.status, answer);
+  };
+}
+
+function send(url: string, masterKey: string, body: JsonObject | undefined): Promise<Response> {
+  return fetch(url, {
+    method: body === undefined ? "GET" : "POST",
+    // A redirect would carry the master key to where nobody meant it to go.
+    redirect: "error",
+    headers: { authorization: `Bearer ${masterKey}`, "content-type": "application/json" },
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+function refusal(url: string, status: number, answer: unknown): CommandError {
+  const error = isObject(answer) && isObject(answer["error"]) ? answer["error"] : undefined;
+  if (typeof error?.["message"] !== "string") {
+    return new CommandError(
+      EXIT.notStarted,
+      `What answers at ${url} is not Sluice's admin listener (status ${status}): name it with --admin-url.`,
+    );
+  }
+  if (status === 401) {
+    return new CommandError(EXIT.findings, `The gateway at ${url} has another master key: set SLUICE_MASTER_KEY to it.`);
+  }
+  return new CommandError(EXIT.findings, error["message"]);
+}
+
+interface Place {
+  readonly url: string;
+  readonly dataDirectory: string;
+}
+
+/** `--admin-url`, or what the configuration and `SLUICE_ADMIN_PORT` say. A fault elsewhere in the file does not matter here. */
+function placeOf({ config, adminUrl }: AdminOptions): Place {
+  const cwd = process.cwd();
+  const { gateway, findings, path } = openConfig({ path: config, cwd, environment: process.env });
+  if (gateway === undefined || !isObject(gateway.value)) {
+    if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory: resolve(cwd, "data") };
+    const reason = findings[0] === undefined ? `${path} holds no configuration` : formatFinding(findings[0]);
+    throw new CommandError(EXIT.usage, `${reason} (name it with --config, or the admin listener with --admin-url)`);
+  }
+  const section = (gateway.value as JsonObject)["server"] ?? {};
+  const { overrides, findings: faults } = readOverrides(process.env, gateway.document.keyAt(["server"]));
+  const [fault] = [...faults, ...checkSection(gateway, ["server"], serverSchema, section)];
+  if (fault !== undefined) throw new CommandError(EXIT.usage, formatFinding(fault));
+  const { admin, data_directory: directory } = section as unknown as ServerSection;
+  const dataDirectory = resolve(cwd, directory);
+  if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory };
+  const port = overrides.adminPort ?? admin.port;
+  if (port === 0) {
+    throw new CommandError(
+      EXIT.usage,
+      "The admin port is 0, any free one: name the address that the start printed with --admin-url.",
+    );
+  }
+  return { url: `http://${reachable(admin.host)}:${port}`, dataDirectory };
+}
+
+function checkedUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new CommandError(EXIT.usage, `--admin-url ${text} is no address; write it as http://127.0.0.1:4001.`);
+  }
+  return text.replace(/\/+$/, "");
+}
+
+/** An address that a listener on every network can be reached by. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  if (host === "::") return "[::1]";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function masterKeyOf(dataDirectory: string): string {
+  const { SLUICE_MASTER_KEY: given } = process.env;
+  if (given !== undefined && given !== "") return given;
+  const path = join(dataDirectory, "master.key");
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    throw new CommandError(EXIT.notStarted, `No master key: set SLUICE_MASTER_KEY, or run this where ${path} can be read.`);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause instanceof Error && "code" in cause && typeof cause.code === "string") return cause.code;
+  return cause instanceof Error ? cause.message : String(cause);
+}
