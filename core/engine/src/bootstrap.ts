@@ -7,6 +7,7 @@ import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts
 import type { Snapshot } from "./config/snapshot.ts";
 import { watchConfig } from "./config/watch.ts";
 import { createCounter } from "./counting/counter.ts";
+import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
@@ -16,6 +17,7 @@ import { keyRoutes } from "./http/admin/keys.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
+import { createUsageSampler } from "./http/usage-sample.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
@@ -99,6 +101,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
+  const counting = { tokens, factors: createFamilyFactors() };
   const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger, tokens });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
@@ -109,6 +112,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     log,
     clock,
     record: (rows) => ledger.record(rows),
+    counting,
+    sample: createUsageSampler(counting),
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined,
   });

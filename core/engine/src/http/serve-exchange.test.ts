@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/spec";
 import { documentOf } from "@sluice/kit";
 import { rawFrame } from "@sluice/kit/openai";
-import { fakeClient, fakeClock, fakeIdentity, fakeLog, fakeRequest, fakeTarget, type LogLine } from "@sluice/kit/testing";
+import {
+  fakeClient,
+  fakeClock,
+  fakeHost,
+  fakeIdentity,
+  fakeLog,
+  fakeRequest,
+  fakeTarget,
+  type LogLine,
+} from "@sluice/kit/testing";
+import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
@@ -29,6 +39,8 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
   await serveExchange({ exchange }, exchange, route, response, {
     clock,
     log: fakeLog(lines),
+    counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
+    sample: () => undefined,
     record: async (settled) => {
       await record?.();
       rows.push(...settled);

@@ -10,6 +10,8 @@ import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
+import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
+import type { UsageSampler } from "./usage-sample.ts";
 
 /** What serving needs of the process. */
 export interface ServeParts {
@@ -17,6 +19,10 @@ export interface ServeParts {
   readonly log: Log;
   /** Makes rows durable. Rejects when it cannot. */
   readonly record: (rows: readonly SpendRow[]) => Promise<void>;
+  /** Counts what no upstream told. */
+  readonly counting: EstimateParts;
+  /** Learns from what upstreams told, behind the reply. */
+  readonly sample: UsageSampler;
 }
 
 /** Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows first. */
@@ -35,6 +41,7 @@ export async function serveExchange(
   } finally {
     exchange.end();
   }
+  parts.sample(exchange);
 }
 
 async function answer(exchange: LiveExchange, response: ServerResponse, parts: ServeParts): Promise<void> {
@@ -87,6 +94,8 @@ async function discard(reply: Reply | undefined): Promise<void> {
 /** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
 async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number | undefined> {
   if (exchange.isSettled) return undefined;
+  // Only here, and rarely, does a reply wait for a count.
+  if (hasUntold(exchange)) await estimateUsage(exchange, parts.counting);
   const rows = spendRows(exchange, parts.clock);
   if (rows.length > 0) {
     try {
