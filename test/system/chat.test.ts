@@ -117,19 +117,6 @@ describe("a stream", () => {
   });
 });
 
-describe("an upstream that tells no usage", () => {
-  it.each([false, true])("leaves the tokens unknown and the row unpriced, never zero (stream: %s)", async (stream) => {
-    upstream.script({ kind: "reply", usage: "never" });
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream });
-    expect(await response.text()).toContain("lazy");
-    expect(response.headers.get("x-sluice-cost")).toBeNull();
-    const unknown = { prompt_tokens: null, completion_tokens: null, total_tokens: null, usage_source: null, spend: null };
-    expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([
-      { status: "success", cost_status: "unpriced", ...unknown },
-    ]);
-  });
-});
-
 describe("the model echo", () => {
   it("says what it was told, whole and word by word, without any upstream", async () => {
     const messages = [{ role: "user" as const, content: "Hello, Sluice 👋 again" }];
