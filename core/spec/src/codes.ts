@@ -37,6 +37,20 @@ export const ERROR_CODES = {
     "A field is missing or has the wrong type; `param` names it.",
     "Correct the field.",
   ),
+  invalid_path: row(
+    400,
+    "invalid_request_error",
+    false,
+    "The path holds dot segments, empty segments, escapes that hide them, or an address of its own.",
+    "Send the path in its plain form; only the id of a model or deployment may hold `%2F`.",
+  ),
+  invalid_header: row(
+    400,
+    "invalid_request_error",
+    false,
+    "A header that may stand once stands twice, or asks for what the gateway does not do; `param` names it.",
+    "Send the header once, and no `expect` but `100-continue`.",
+  ),
   unsupported_parameter: row(
     400,
     "invalid_request_error",

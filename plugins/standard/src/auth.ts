@@ -3,16 +3,23 @@
 import { defineStep } from "@sluice/kit";
 import {
   type Authority,
-  type ClientRequest,
+  type Exchange,
   GatewayError,
   type GatewayRequest,
   type Identity,
   type ModelCatalog,
   type Operation,
 } from "@sluice/spec";
+import { modelNotFound } from "./model-not-found.ts";
 
 /** One answer for every way a key can be wrong: it tells nobody which keys exist. */
-const REFUSAL = "The API key is missing or not valid. Send it as: Authorization: Bearer sk-…";
+const REFUSAL = "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
+
+/** Headers that unmodified native SDKs put the key into. Read on deployment and passthrough routes only. */
+const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
+
+/** Names under which keys are put into a query, where logs and proxies see them. */
+const QUERY_KEY = /(?:^|&)(?:x-)?(?:key|api[-_]?key|access_token|token)=/i;
 
 /** Operations whose request names a model of the catalogue. */
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
@@ -28,9 +35,9 @@ export const auth = defineStep<Record<string, never>>({
     const { authority, models } = host;
     return {
       async run({ exchange }, next) {
-        const found = authority.identify(presentedKey(exchange.client, authority.headerNames));
+        const found = authority.identify(presentedKey(exchange, authority.headerNames));
         const identity = found instanceof Promise ? await found : found;
-        if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
+        if (identity === undefined) throw refused();
         exchange.identity = identity;
         // The body is read for those who may send one.
         await exchange.receive();
@@ -42,23 +49,37 @@ export const auth = defineStep<Record<string, never>>({
   },
 });
 
-/** The one key of a request. Two different ones are as good as none. */
-function presentedKey(client: ClientRequest, headerNames: readonly string[]): string {
+/** The one key of a request. Two different ones are as good as none, and so is one in the query. */
+function presentedKey({ client, operation }: Exchange, headerNames: readonly string[]): string {
   let presented: string | undefined;
-  for (const name of headerNames) presented = agree(presented, client.header(name)?.replace(/^Bearer\s+/i, ""));
+  for (const name of headerNames) presented = agree(presented, bareKey(client.header(name)));
+  if (operation === "passthrough" || client.parameters.deployment !== undefined) {
+    for (const name of NATIVE_HEADERS) presented = agree(presented, bareKey(client.header(name)));
+  }
   const authorization = client.header("authorization");
   if (authorization !== undefined) {
     const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? [];
-    if (key === undefined) throw new GatewayError("authentication_failed", REFUSAL);
+    if (key === undefined) throw refused();
     presented = agree(presented, key);
   }
-  if (presented === undefined || presented === "") throw new GatewayError("authentication_failed", REFUSAL);
+  if (presented === undefined || presented === "") throw refused();
+  // A native query is cleaned of keys on its way; `api_key` of a spend query is a filter.
+  if (client.query !== "" && operation !== "passthrough" && operation !== "spend" && QUERY_KEY.test(client.query))
+    throw refused();
   return presented;
+}
+
+function bareKey(value: string | undefined): string | undefined {
+  return value?.replace(/^Bearer\s+/i, "");
+}
+
+function refused(): GatewayError {
+  return new GatewayError("authentication_failed", REFUSAL);
 }
 
 function agree(first: string | undefined, second: string | undefined): string | undefined {
   if (first === undefined || second === undefined) return first ?? second;
-  if (first !== second) throw new GatewayError("authentication_failed", REFUSAL);
+  if (first !== second) throw refused();
   return first;
 }
 
@@ -73,9 +94,5 @@ function visibleModel(request: GatewayRequest, identity: Identity, models: Model
     const other = models.find(id);
     if (other !== undefined && authority.mayUse(identity, other)) return other;
   }
-  throw new GatewayError(
-    "model_not_found",
-    `The model ${JSON.stringify(request.model.slice(0, 200))} does not exist or you may not use it.`,
-    { param: "model" },
-  );
+  throw modelNotFound(request.model);
 }

@@ -2,7 +2,9 @@
 
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { writeParserError } from "./egress/parser-error.ts";
+import { writeParserError, writeSocketError } from "./egress/parser-error.ts";
+import { refuseExpectation, withLateContinue } from "./expect.ts";
+import { wrongMethod } from "./find-route.ts";
 
 /** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
 const LIMITS = {
@@ -32,6 +34,9 @@ export function listen(handler: RequestListener, host: string, port: number): Pr
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
   server.on("clientError", writeParserError);
+  server.on("checkContinue", withLateContinue(handler));
+  server.on("checkExpectation", refuseExpectation);
+  server.on("connect", (_request, socket) => writeSocketError(socket, wrongMethod("CONNECT", [])));
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, () => {

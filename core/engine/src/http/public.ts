@@ -1,13 +1,21 @@
-/** The public listener's Koa app: health, the route table, one exchange a request. */
+/** The public listener's Koa app: fixed pages, the route table, one exchange a request. */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import Koa from "koa";
-import { type ClientRequest, type Exchange, GatewayError } from "@sluice/spec";
+import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/spec";
 import type { Generation } from "../generation/generation.ts";
+import type { CompiledRoute } from "../pipeline/compile.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
+import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
+import { type FixedPage, writePage } from "./egress/page.ts";
+import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
+import { checkHeaders } from "./header-rules.ts";
+import { healthPage } from "./health.ts";
 import { receiveRequest } from "./ingress/receive.ts";
+import { openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
+import { readTarget, type RequestTarget } from "./request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 
 /** What the public app needs of the process. */
@@ -40,27 +48,65 @@ export function createPublicApp(parts: PublicParts): Koa {
 }
 
 async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
-  const { req: message, res: response } = ctx;
+  const { res: response } = ctx;
   const id = requestId(parts.clock.now());
-  const [path, query] = splitTarget(message.url ?? "/");
+  let admitted: Admitted | undefined;
+  try {
+    admitted = admit(ctx, id, parts);
+  } catch (error) {
+    const failure = isGatewayError(error)
+      ? error
+      : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
+    if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
+    writeError(response, failure, ["x-request-id", id]);
+  }
+  if (admitted !== undefined) await run(ctx, id, admitted, parts);
+}
+
+/** A request whose route is known. */
+interface Admitted {
+  readonly generation: Generation;
+  readonly target: RequestTarget;
+  readonly route: CompiledRoute;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Checks what a request line and headers tell. Returns `undefined` where that was enough for an answer. */
+function admit({ req: message, res: response }: Koa.Context, id: string, parts: PublicParts): Admitted | undefined {
   const method = message.method ?? "GET";
-  if (path.startsWith("/health/") && writeHealth(ctx, path, id, parts)) return;
+  const target = readTarget(message.url ?? "");
+  const health = healthPage(target.path, parts.isReady);
+  if (health !== undefined) {
+    answerPage(response, method, health, id);
+    return undefined;
+  }
   const generation = parts.live();
-  if (generation === undefined) {
-    const draining = new GatewayError("overloaded", "The gateway is shutting down.", {
-      retryAfterMs: 1_000,
-      headers: { connection: "close" },
-    });
-    writeError(response, draining, ["x-request-id", id]);
-    return;
+  if (generation === undefined) throw draining();
+  const { cors, authHeaders } = generation.snapshot.server;
+  if (cors !== undefined) allowOrigin(cors, message, response);
+  checkHeaders(message, authHeaders);
+  const page = openapiPage(target.path, generation);
+  if (page !== undefined) {
+    answerPage(response, method, page, id);
+    return undefined;
   }
-  const match = generation.routes.find(method, path);
-  if (match.kind !== "found") {
-    writeError(response, match.kind === "none" ? noRoute() : wrongMethod(method, match.allow), ["x-request-id", id]);
-    return;
-  }
-  const { value: route, parameters } = match;
-  const client = clientRequest(message, method, path, query, parameters);
+  const found: FoundRoute = findRoute(generation, method, target);
+  if (found.kind === "route") return { generation, target, route: found.route, parameters: found.parameters };
+  if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
+  response.writeHead(204, ["x-request-id", id, "allow", found.methods.join(", ")]).end();
+  return undefined;
+}
+
+function answerPage(response: ServerResponse, method: string, page: FixedPage, id: string): void {
+  if (method === "OPTIONS") response.writeHead(204, ["x-request-id", id, "allow", "GET, HEAD"]).end();
+  else if (method === "GET" || method === "HEAD") writePage(response, page, ["x-request-id", id]);
+  else throw wrongMethod(method, ["GET", "HEAD"]);
+}
+
+async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: PublicParts): Promise<void> {
+  const { req: message, res: response } = ctx;
+  const { generation, target, route, parameters } = admitted;
+  const client = clientRequest(message, route.method, target, parameters);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -89,11 +135,18 @@ async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
   release();
 }
 
+function draining(): GatewayError {
+  return new GatewayError("overloaded", "The gateway is shutting down.", {
+    retryAfterMs: 1_000,
+    headers: { connection: "close" },
+  });
+}
+
+/** The request as steps see it. `method` is the route's: a HEAD is a GET whose body stays behind. */
 function clientRequest(
   message: IncomingMessage,
   method: string,
-  path: string,
-  query: string,
+  { path, query }: RequestTarget,
   parameters: Readonly<Record<string, string>>,
 ): ClientRequest {
   return {
@@ -107,41 +160,4 @@ function clientRequest(
     },
     address: message.socket.remoteAddress ?? null,
   };
-}
-
-function splitTarget(target: string): [path: string, query: string] {
-  const mark = target.indexOf("?");
-  return mark < 0 ? [target, ""] : [target.slice(0, mark), target.slice(mark + 1)];
-}
-
-/** `/health/live` and `/health/ready`: a status and nothing more, for anybody. */
-function writeHealth({ res: response, method }: Koa.Context, path: string, id: string, parts: PublicParts): boolean {
-  const isHealthy = path === "/health/live" ? true : path === "/health/ready" ? parts.isReady() : undefined;
-  if (isHealthy === undefined) return false;
-  if (method !== "GET" && method !== "HEAD") {
-    writeError(response, wrongMethod(method, ["GET", "HEAD"]), ["x-request-id", id]);
-    return true;
-  }
-  const body = isHealthy ? '{"status":"ok"}' : '{"status":"unavailable"}';
-  response.writeHead(isHealthy ? 200 : 503, [
-    "x-request-id",
-    id,
-    "content-type",
-    "application/json",
-    "content-length",
-    String(body.length),
-  ]);
-  response.end(body);
-  return true;
-}
-
-function noRoute(): GatewayError {
-  return new GatewayError("route_not_found", "This path does not exist.");
-}
-
-function wrongMethod(method: string, allow: readonly string[]): GatewayError {
-  const names = allow.join(", ");
-  return new GatewayError("method_not_allowed", `This path does not take ${method}; it takes ${names}.`, {
-    headers: { allow: names },
-  });
 }

@@ -47,6 +47,12 @@ export class RouteTable<T> {
     return { kind: "none" };
   }
 
+  /** Every route, exact paths first. */
+  *entries(): Generator<{ readonly method: string; readonly path: string; readonly value: T }> {
+    for (const [path, methods] of this.#exact) for (const [method, value] of methods) yield { method, path, value };
+    for (const { path, methods } of this.#patterns) for (const [method, value] of methods) yield { method, path, value };
+  }
+
   #addPattern(pattern: Pattern<T>): void {
     this.#patterns = [...this.#patterns, pattern].toSorted((a, b) => fixedSegments(b) - fixedSegments(a));
   }

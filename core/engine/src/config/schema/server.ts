@@ -53,6 +53,27 @@ export const serverSchema: JsonSchema = {
       description: "How long requests in flight may finish after a reload or a stop.",
     },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    cors: {
+      type: "object",
+      description: "Lets pages of other origins call the gateway. Without this section no page may.",
+      additionalProperties: false,
+      required: ["origins"],
+      properties: {
+        origins: {
+          type: "array",
+          minItems: 1,
+          uniqueItems: true,
+          description: "Exact origins, such as https://app.example.com; `*` for all of them.",
+          items: { type: "string", pattern: "^(\\*|https?://[^/\\s*]+)$", description: "One origin, without a path." },
+        },
+        max_age: {
+          type: "string",
+          format: "duration",
+          default: "10m",
+          description: "How long a browser may keep the answer to its preflight.",
+        },
+      },
+    },
     data_directory: {
       type: "string",
       minLength: 1,
@@ -70,5 +91,6 @@ export interface ServerSection {
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
   readonly max_body: string;
+  readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;
 }

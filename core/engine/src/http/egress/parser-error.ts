@@ -1,6 +1,7 @@
 /** Answers for bytes that Node's HTTP parser refuses: no request exists, so the answer is written to the socket itself. */
 
 import { STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
 import { errorBody, GatewayError } from "@sluice/spec";
 import { requestId } from "../request-id.ts";
@@ -11,23 +12,28 @@ export function writeParserError(error: Error & { readonly code?: string }, sock
     socket.destroy();
     return;
   }
-  const { status, body } = answerTo(error.code);
+  writeSocketError(socket, refusalOf(error.code));
+}
+
+/** Writes an error as a whole answer to a socket that has no request, and closes it. */
+export function writeSocketError(socket: Duplex, error: GatewayError): void {
+  const body = JSON.stringify(errorBody(error));
   const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}`,
     `x-request-id: ${requestId(Date.now())}`,
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(error.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     "connection: close",
   ];
+  socket.on("error", () => socket.destroy());
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
-function answerTo(code: string | undefined): { readonly status: number; readonly body: string } {
-  const refusal =
-    code === "ERR_HTTP_REQUEST_TIMEOUT"
-      ? new GatewayError("body_timeout", "The request did not arrive in time.")
-      : code === "HPE_HEADER_OVERFLOW"
-        ? new GatewayError("invalid_field", "The request's headers are too large.", { status: 431 })
-        : new GatewayError("invalid_field", "This is not a valid HTTP request.");
-  return { status: refusal.status, body: JSON.stringify(errorBody(refusal)) };
+function refusalOf(code: string | undefined): GatewayError {
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new GatewayError("body_timeout", "The request did not arrive in time.");
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new GatewayError("invalid_header", "The request's headers are too large.", { status: 431 });
+  }
+  return new GatewayError("invalid_header", "This is not a valid HTTP request.");
 }

@@ -21,6 +21,9 @@ const STEERING = new Set([
   "metadata",
 ]);
 
+/** Members that would change what objects are, wherever somebody copied them carelessly. */
+const DANGEROUS = new Set(["__proto__", "constructor", "prototype"]);
+
 /** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
 export function checkMediaType(request: IncomingMessage): void {
   const encoding = request.headers["content-encoding"];
@@ -61,6 +64,7 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
   const seen = new Set<string>();
   for (const { key } of members) {
+    if (DANGEROUS.has(key)) throw new GatewayError("invalid_field", `The field ${key} is not allowed.`, { param: key });
     if (seen.has(key) && STEERING.has(key)) {
       throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
     }

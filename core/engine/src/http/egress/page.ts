@@ -1,0 +1,19 @@
+/** Fixed pages on the wire: answers that need no exchange. */
+
+import type { ServerResponse } from "node:http";
+
+/** An answer that is the same for everybody. */
+export interface FixedPage {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Writes a page. */
+export function writePage(response: ServerResponse, page: FixedPage, headers: readonly string[]): void {
+  const all = [...headers, "content-type", page.type, "content-length", String(Buffer.byteLength(page.body))];
+  for (const [name, value] of Object.entries(page.headers ?? {})) all.push(name, value);
+  response.writeHead(page.status, all);
+  response.end(page.body);
+}

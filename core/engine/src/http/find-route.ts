@@ -1,0 +1,55 @@
+/** From method and path to a route of the live generation: HEAD is answered where GET is, every refusal says what there is. */
+
+import { GatewayError } from "@sluice/spec";
+import type { Generation } from "../generation/generation.ts";
+import type { CompiledRoute } from "../pipeline/compile.ts";
+import { invalidPath, type RequestTarget } from "./request-target.ts";
+
+/** A route to run, or the methods of a path that OPTIONS asked about. */
+export type FoundRoute =
+  | { readonly kind: "route"; readonly route: CompiledRoute; readonly parameters: Readonly<Record<string, string>> }
+  | { readonly kind: "options"; readonly methods: readonly string[] };
+
+/** The route of a request. Throws `route_not_found`, `method_not_allowed` or `invalid_path`. */
+export function findRoute(generation: Generation, method: string, target: RequestTarget): FoundRoute {
+  const { routes } = generation;
+  let match = routes.find(method, target.path);
+  if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET")) match = routes.find("GET", target.path);
+  // The passthrough takes every path of two segments; those that begin with no provider's name do not exist.
+  if (match.kind === "none" || !isServed(generation, target.path, match)) {
+    if (method === "TRACE") throw wrongMethod(method, []);
+    throw target.hasEncodedSlash ? invalidPath() : noRoute();
+  }
+  if (match.kind === "method") {
+    const methods = withHead(match.allow);
+    if (method !== "OPTIONS") throw wrongMethod(method, methods);
+    return { kind: "options", methods };
+  }
+  if (target.hasEncodedSlash && match.value.operation === "passthrough") throw invalidPath();
+  return { kind: "route", route: match.value, parameters: match.parameters };
+}
+
+/** Whether a path that only the passthrough takes begins with a provider's name. */
+function isServed({ snapshot, routes }: Generation, path: string, match: ReturnType<Generation["routes"]["find"]>): boolean {
+  const found = match.kind === "method" ? routes.find(match.allow[0] ?? "", path) : match;
+  if (found.kind !== "found" || found.value.operation !== "passthrough") return true;
+  const { provider } = found.parameters;
+  return provider === undefined || provider === "ref" || snapshot.providers.some(({ name }) => name === provider);
+}
+
+/** Methods as `allow` says them: HEAD goes wherever GET goes. */
+export function withHead(methods: readonly string[]): readonly string[] {
+  return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
+}
+
+/** The refusal of a path that does not exist. */
+export function noRoute(): GatewayError {
+  return new GatewayError("route_not_found", "This path does not exist.");
+}
+
+/** The refusal of a method, with `allow`. */
+export function wrongMethod(method: string, allow: readonly string[]): GatewayError {
+  const names = allow.join(", ");
+  const takes = names === "" ? "" : `; it takes ${names}`;
+  return new GatewayError("method_not_allowed", `This path does not take ${method}${takes}.`, { headers: { allow: names } });
+}

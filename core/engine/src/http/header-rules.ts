@@ -1,0 +1,32 @@
+/** Headers that may stand once only: with two of them, this gateway and the next might each read another. */
+
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "@sluice/spec";
+
+const SINGLE = new Set([
+  "host",
+  "authorization",
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "transfer-encoding",
+  "expect",
+  "api-key",
+  "x-api-key",
+  "x-goog-api-key",
+]);
+
+/** Throws `invalid_header` for a header that stands twice and may not. `keyHeaders`: further headers that carry a key. */
+export function checkHeaders(message: IncomingMessage, keyHeaders: readonly string[]): void {
+  const { rawHeaders } = message;
+  // As many names as headers: none stands twice.
+  if (Object.keys(message.headers).length * 2 === rawHeaders.length) return;
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? "").toLowerCase();
+    if (seen.has(name) && (SINGLE.has(name) || keyHeaders.includes(name))) {
+      throw new GatewayError("invalid_header", `The header ${name} stands twice; send it once.`, { param: name });
+    }
+    seen.add(name);
+  }
+}

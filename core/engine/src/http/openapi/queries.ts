@@ -1,0 +1,53 @@
+/** Query parameters and bodies of the routes that take them, by path. Data. */
+
+import type { JsonObject, JsonSchema } from "@sluice/spec";
+
+const query = (name: string, description: string, schema: JsonSchema): JsonObject => ({ name, in: "query", description, schema });
+const flag = (name: string, description: string): JsonObject => query(name, description, { type: "boolean" });
+const text = (name: string, description: string): JsonObject => query(name, description, { type: "string" });
+
+const MODEL_LIST: readonly JsonObject[] = [
+  flag("return_wildcard_routes", "Adds the ids of wildcards, such as `openai/*`."),
+  text("team_id", "The models of a team; the caller must belong to it."),
+  flag("include_model_access_groups", "Adds the names of access groups."),
+  flag("only_model_access_groups", "The names of access groups alone."),
+  flag("include_metadata", "Adds `metadata` with fallbacks, mode, access groups, pricing and context window."),
+  query("fallback_type", "With `include_metadata=true`: which fallbacks.", {
+    type: "string",
+    enum: ["general", "context_window", "content_policy"],
+  }),
+];
+
+const DATES: readonly JsonObject[] = [
+  text("start_date", "First day (UTC), `YYYY-MM-DD`, or a full timestamp. Inclusive."),
+  text("end_date", "Last day (UTC), `YYYY-MM-DD`, or a full timestamp. Inclusive."),
+];
+
+/** Query parameters by path. */
+export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
+  "/v1/models": MODEL_LIST,
+  "/models": MODEL_LIST,
+  "/spend/logs": [
+    text("request_id", "Rows of one request."),
+    text("api_key", "Rows of one key: the key's id, or the key."),
+    text("user_id", "Rows of one user."),
+    ...DATES,
+    flag("summarize", "With both dates: spend by day (the default), or single rows."),
+    query("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
+    text("cursor", "`request_id:attempt` of the last row of the page before."),
+  ],
+  "/spend/tags": DATES,
+};
+
+/** Bodies of routes whose operation has none of its own, by path. */
+export const BODIES: Readonly<Record<string, JsonSchema>> = {
+  "/spend/calculate": {
+    type: "object",
+    description: "Either `model` and `messages`, or `completion_response`.",
+    properties: {
+      model: { type: "string", description: "The id of a model." },
+      messages: { type: "array", items: { type: "object" }, description: "Messages whose prompt is to be priced." },
+      completion_response: { type: "object", description: "A whole chat completion with its usage." },
+    },
+  },
+};
