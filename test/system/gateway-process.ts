@@ -84,10 +84,11 @@ export function runCommand(args: readonly string[], cwd: string, environment: Pr
 export async function startGateway(
   place: Workspace | WorkspaceOptions = {},
   environment: ProcessEnvironment = {},
+  logLevel = "warn",
 ): Promise<GatewayProcess> {
   const workspace = "configPath" in place ? place : createWorkspace(place);
   const { configPath, folder } = workspace;
-  const command = runCommand(["serve", "--config", configPath, "--log-level", "warn"], folder, environment);
+  const command = runCommand(["serve", "--config", configPath, "--log-level", logLevel], folder, environment);
   let end: ProcessEnd | undefined;
   void command.ended.then((outcome) => (end = outcome));
   const kill = async (): Promise<ProcessEnd> => {
