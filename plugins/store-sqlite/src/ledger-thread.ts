@@ -2,7 +2,8 @@
 
 import { GatewayError, type Log } from "@sluice/spec";
 import { Worker } from "node:worker_threads";
-import type { LedgerQuestion } from "./ledger-questions.ts";
+import type { LedgerBatch, LedgerQuestion } from "./ledger-questions.ts";
+import { CANCELLED, RECEIVED } from "./ledger-turns.ts";
 import type { WorkerAnswer, WorkerQuestion } from "./ledger-worker.ts";
 
 /** How long an answer may take, with its wait for a turn, in milliseconds. */
@@ -17,6 +18,7 @@ const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./ledger-worker.ts" : "
 /** A question under way. */
 interface Waiting {
   readonly found: unknown[];
+  take(batch: LedgerBatch): void;
   end(error?: Error): void;
 }
 
@@ -44,16 +46,26 @@ export class LedgerThread {
       return Promise.reject(new GatewayError("overloaded", message, { retryAfterMs: 1_000 }));
     }
     const id = ++this.#lastId;
-    const cancelled = new Uint8Array(new SharedArrayBuffer(1));
+    const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+    const count = (): void => {
+      Atomics.add(shared, RECEIVED, 1);
+      Atomics.notify(shared, RECEIVED);
+    };
     const answered = Promise.withResolvers<readonly unknown[]>();
     const giveUp = (error: Error): void => {
-      Atomics.store(cancelled, 0, 1);
+      Atomics.store(shared, CANCELLED, 1);
+      count();
       waiting.end(error);
     };
     const onAbort = (): void => giveUp(signal?.reason as Error);
     const timer = setTimeout(() => giveUp(tooLong()), ANSWER_DEADLINE_MS);
     const waiting: Waiting = {
       found: [],
+      // The next batch is to come in another turn than this one.
+      take: (batch) => {
+        for (const item of batch) waiting.found.push(item);
+        setImmediate(count);
+      },
       end: (error) => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
@@ -65,7 +77,8 @@ export class LedgerThread {
     this.#waiting.set(id, waiting);
     signal?.addEventListener("abort", onAbort, { once: true });
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ id, question, cancelled } satisfies WorkerQuestion);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
+    this.#worker.postMessage({ id, question, shared } satisfies WorkerQuestion);
     return answered.promise;
   }
 
@@ -93,7 +106,7 @@ export class LedgerThread {
 
   #receive(answer: WorkerAnswer): void {
     const waiting = this.#waiting.get(answer.id);
-    if (answer.kind === "batch") waiting?.found.push(...answer.batch);
+    if (answer.kind === "batch") waiting?.take(answer.batch);
     else waiting?.end(answer.kind === "error" ? new Error(`the ledger cannot be read: ${answer.message}`) : undefined);
   }
 

@@ -4,13 +4,14 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { createLedgerAnswers, type LedgerBatch, type LedgerQuestion } from "./ledger-questions.ts";
+import { CANCELLED, RECEIVED } from "./ledger-turns.ts";
 
 /** What the thread is sent. */
 export interface WorkerQuestion {
   readonly id: number;
   readonly question: LedgerQuestion;
-  /** One byte, which becomes 1 when nobody waits any more: a thread that computes reads no messages. */
-  readonly cancelled: Uint8Array<SharedArrayBuffer>;
+  /** What both threads see at once, as a thread that computes reads no messages: see `CANCELLED` and `RECEIVED`. */
+  readonly shared: Int32Array<SharedArrayBuffer>;
 }
 
 /** What the thread sends back: batches, then an end or an error. */
@@ -18,6 +19,9 @@ export type WorkerAnswer =
   | { readonly id: number; readonly kind: "batch"; readonly batch: LedgerBatch }
   | { readonly id: number; readonly kind: "end" }
   | { readonly id: number; readonly kind: "error"; readonly message: string };
+
+/** Batches under way at most: more would come to the other thread all in one turn. */
+const MAX_UNDER_WAY = 2;
 
 /** Time one question has before the next one gets a turn, in milliseconds. */
 const TURN_MS = 10;
@@ -28,20 +32,34 @@ const answers = createLedgerAnswers(database);
 
 parentPort?.on("message", (question: WorkerQuestion) => void answer(question));
 
-async function answer({ id, question, cancelled }: WorkerQuestion): Promise<void> {
+async function answer({ id, question, shared }: WorkerQuestion): Promise<void> {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
   const send = (message: WorkerAnswer): void => parentPort?.postMessage(message);
   try {
     let turnEndsMs = performance.now() + TURN_MS;
+    let sent = 0;
     for (const batch of answers(question)) {
-      if (batch.length > 0) send({ id, kind: "batch", batch });
+      if (batch.length > 0) {
+        send({ id, kind: "batch", batch });
+        await taken(++sent - MAX_UNDER_WAY, shared);
+      }
       if (performance.now() >= turnEndsMs) {
         await yieldToLoop();
         turnEndsMs = performance.now() + TURN_MS;
       }
-      if (Atomics.load(cancelled, 0) === 1) return;
+      if (Atomics.load(shared, CANCELLED) === 1) return;
     }
     send({ id, kind: "end" });
   } catch (error) {
     send({ id, kind: "error", message: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** Resolves when so many batches have been taken, or nobody waits for more. */
+async function taken(batches: number, shared: Int32Array<SharedArrayBuffer>): Promise<void> {
+  for (;;) {
+    const received = Atomics.load(shared, RECEIVED);
+    if (received >= batches || Atomics.load(shared, CANCELLED) === 1) return;
+    await Atomics.waitAsync(shared, RECEIVED, received).value;
   }
 }
