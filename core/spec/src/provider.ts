@@ -91,6 +91,8 @@ export interface Capabilities {
   readonly operations: readonly Operation[];
   readonly streaming: boolean;
   readonly tools: boolean;
+  /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */
+  imagesPerCall?(model: string): number;
 }
 
 /** A native request to hand on as it is: the upstream's own path, headers from the gateway's allow-list, the client's bytes. */

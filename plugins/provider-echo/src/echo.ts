@@ -54,6 +54,6 @@ function textOf(content: JsonValue | undefined): string {
 }
 
 /** Words with the white space before them, so that joining them gives the text back. */
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   return text.match(/\s*\S+|\s+$/g) ?? [];
 }

@@ -1,32 +1,41 @@
 /**
- * @sluice/provider-echo: repeats the last user message, without a network. It is what a first request talks to, and the
- * example of a provider: four pure functions.
+ * @sluice/provider-echo: repeats the last user message, and makes vectors and images of what it is told, without a network. It
+ * is what a first request talks to, and the example of a provider: four pure functions.
  */
 
 import { defineProvider } from "@sluice/kit";
-import { createChatTranslator, decodeChat, readErrorReply } from "@sluice/kit/openai";
-import type { ProviderRequest } from "@sluice/spec";
+import { createChatTranslator, decodeChat, decodeEmbeddings, decodeImages, readErrorReply } from "@sluice/kit/openai";
+import type { JsonObject, ProviderRequest } from "@sluice/spec";
 import { echoEvents, echoReply } from "./echo.ts";
+import { echoEmbeddings, echoImages } from "./echo-media.ts";
 
 export default defineProvider<Record<string, never>>({
   name: "echo",
   stability: "stable",
-  summary: "Repeats the last user message, word by word when streamed. No network, no key.",
+  summary: "Repeats the last user message, word by word when streamed; small vectors and a pixel. No network, no key.",
   config: { type: "object", properties: {} },
   create: () => ({
-    capabilities: { operations: ["chat"], streaming: true, tools: false },
+    capabilities: { operations: ["chat", "embeddings", "images"], streaming: true, tools: false },
 
     // An upstream with a network returns `{ kind: "http", url, headers, body }` here.
     encode: (request: ProviderRequest) => ({
       kind: "local",
       status: 200,
       headers: { "content-type": request.stream ? "text/event-stream" : "application/json" },
-      body: request.stream ? echoEvents(request) : [JSON.stringify(echoReply(request))],
+      body: request.stream ? echoEvents(request) : [JSON.stringify(answer(request))],
     }),
 
     // The echo answers in the reference dialect, so the kit's own functions read it.
-    decode: (body, request) => decodeChat(body, request.replyModel),
+    decode(body, request) {
+      if (request.operation === "embeddings") return decodeEmbeddings(body, request);
+      return request.operation === "images" ? decodeImages(body, request) : decodeChat(body, request.replyModel);
+    },
     stream: (request) => createChatTranslator(request.replyModel),
     error: readErrorReply,
   }),
 });
+
+function answer(request: ProviderRequest): JsonObject {
+  if (request.operation === "embeddings") return echoEmbeddings(request);
+  return request.operation === "images" ? echoImages(request) : echoReply(request);
+}

@@ -8,7 +8,11 @@ import { fakeHost, fakeTarget } from "@sluice/kit/testing";
 import openai from "./index.ts";
 
 const KEY = "sk-test-1234567890";
-const config = { api_key: new Secret("OPENAI_API_KEY", KEY), base_url: "https://api.openai.com/v1" };
+const config = {
+  api_key: new Secret("OPENAI_API_KEY", KEY),
+  base_url: "https://api.openai.com/v1",
+  embedding_formats: ["float", "base64"],
+} as const;
 const provider = openai.create(config, fakeHost());
 const fixture = (name: string): string => readFileSync(join(import.meta.dirname, "../../../test/fixtures/openai", name), "utf8");
 
@@ -85,6 +89,41 @@ describe("a reply", () => {
   it("that is a spent quota is not worth another try", () => {
     expect(provider.error({ status: 429, headers: {}, body: fixture("error-429-quota.json") }).retryable).toBe(false);
     expect(provider.error({ status: 429, headers: {}, body: fixture("error-429.json") }).retryable).toBe(true);
+  });
+});
+
+describe("the other operations", () => {
+  const asked = (operation: "embeddings" | "images" | "models", body: string, model = "m", made = provider) => {
+    const encoded = made.encode({ ...request(documentOf(body)), operation, target: fakeTarget("openai", model) });
+    return encoded.kind === "http" ? { url: encoded.url, body: String(encoded.body) } : undefined;
+  };
+
+  it("have paths of their own, and keep what the client sent", () => {
+    expect(asked("embeddings", '{"model":"alias","input":[[1,2]],"x":1.50}')).toEqual({
+      url: "https://api.openai.com/v1/embeddings",
+      body: '{"model":"m","input":[[1,2]],"x":1.50}',
+    });
+    expect(asked("images", '{"model":"alias","prompt":"A gate.","n":2}', "dall-e-2")).toEqual({
+      url: "https://api.openai.com/v1/images/generations",
+      body: '{"model":"dall-e-2","prompt":"A gate.","n":2}',
+    });
+  });
+
+  it("ask for no format that the upstream does not take", () => {
+    const floats = openai.create({ ...config, embedding_formats: ["float"] }, fakeHost());
+    expect(asked("embeddings", '{"model":"a","input":"x","encoding_format":"base64"}', "m", floats)?.body).toBe(
+      '{"model":"m","input":"x"}',
+    );
+  });
+
+  it("say how many images a call makes", () => {
+    const { imagesPerCall } = provider.capabilities;
+    expect(imagesPerCall?.("dall-e-3")).toBe(1);
+    expect(imagesPerCall?.("gpt-image-1")).toBe(Infinity);
+  });
+
+  it("are refused where there is none", () => {
+    expect(() => asked("models", "{}")).toThrow(expect.objectContaining({ code: "unsupported_parameter" }) as Error);
   });
 });
 

@@ -1,15 +1,17 @@
 /** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
 
 import { defineProvider } from "@sluice/kit";
-import { createChatTranslator, decodeChat, encodeChat, readErrorReply } from "@sluice/kit/openai";
+import { createChatTranslator, type EmbeddingFormat, readErrorReply } from "@sluice/kit/openai";
 import { nativeUrl } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
+import { createOperations, imagesPerCall } from "./operations.ts";
 
 interface OpenaiConfig {
   readonly api_key: Secret;
   readonly base_url: string;
   readonly organization?: string;
   readonly project?: string;
+  readonly embedding_formats: readonly EmbeddingFormat[];
 }
 
 export default defineProvider<OpenaiConfig>({
@@ -29,6 +31,15 @@ export default defineProvider<OpenaiConfig>({
       },
       organization: { type: "string", description: "Sent as `openai-organization`. Example: `org-abc`." },
       project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
+      embedding_formats: {
+        type: "array",
+        minItems: 1,
+        uniqueItems: true,
+        items: { type: "string", enum: ["float", "base64"], description: "One format." },
+        default: ["float", "base64"],
+        description:
+          "The `encoding_format`s that the upstream takes; with one alone, the other is made of it. Example: `[float]`.",
+      },
     },
   },
   create(config) {
@@ -36,11 +47,14 @@ export default defineProvider<OpenaiConfig>({
     if (config.organization !== undefined) account["openai-organization"] = config.organization;
     if (config.project !== undefined) account["openai-project"] = config.project;
     const headers = { "content-type": "application/json", ...account };
-    const chatUrl = `${config.base_url}/chat/completions`;
+    const { of, names } = createOperations(config.base_url, { formats: config.embedding_formats });
     return {
-      capabilities: { operations: ["chat"], streaming: true, tools: true },
-      encode: (request) => ({ kind: "http", method: "POST", url: chatUrl, headers, body: encodeChat(request).bytes }),
-      decode: (body, request) => decodeChat(body, request.replyModel),
+      capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
+      encode(request) {
+        const { url, encode } = of(request);
+        return { kind: "http", method: "POST", url, headers, body: encode(request).bytes };
+      },
+      decode: (body, request) => of(request).decode(body, request),
       stream: (request) => createChatTranslator(request.replyModel),
       error: readErrorReply,
       passthrough: ({ method, endpoint, query, headers: native, body }) => ({

@@ -2,7 +2,8 @@
 
 import { defineStep } from "@sluice/kit";
 import { runAttempt } from "@sluice/kit/transport";
-import { type Exchange, GatewayError, type ProviderRequest, type Target } from "@sluice/spec";
+import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
+import { callForImages } from "./image-calls.ts";
 import { openUpstreams } from "./upstreams.ts";
 
 export const provider = defineStep<Record<string, never>>({
@@ -10,7 +11,7 @@ export const provider = defineStep<Record<string, never>>({
   stability: "stable",
   summary: "Calls the first target of the model. Ends the pipeline.",
   config: { type: "object", properties: {} },
-  operations: ["chat"],
+  operations: ["chat", "embeddings", "images"],
   terminal: true,
   requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
   create(_config, host) {
@@ -25,19 +26,21 @@ export const provider = defineStep<Record<string, never>>({
             param: "model",
           });
         }
-        const call = instance.translation.encode(request);
-        const attempt = exchange.beginAttempt(target, instance.use);
         const includeUsage = exchange.request?.includeUsage === true;
-        exchange.reply = await runAttempt({
-          provider: instance,
-          upstream,
-          request,
-          call,
-          attempt,
-          includeUsage,
-          signal: exchange.signal,
-          clock: host.clock,
-        });
+        const call = (asked: ProviderRequest): Promise<Reply> =>
+          runAttempt({
+            provider: instance,
+            upstream,
+            request: asked,
+            call: instance.translation.encode(asked),
+            attempt: exchange.beginAttempt(target, instance.use),
+            includeUsage,
+            signal: exchange.signal,
+            clock: host.clock,
+          });
+        const imagesPerCall = instance.translation.capabilities.imagesPerCall?.(target.model) ?? Infinity;
+        exchange.reply =
+          exchange.operation === "images" ? await callForImages(request, imagesPerCall, call) : await call(request);
       },
     };
   },

@@ -1,4 +1,4 @@
-/** A real HTTP server that speaks the OpenAI chat format as a script says, and remembers the truth. */
+/** A real HTTP server that speaks the OpenAI formats of chat, embeddings and images as a script says, and remembers the truth. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -9,6 +9,7 @@ import { openRecord, recordBody, Watchers, type OpenRecord, type UpstreamRequest
 import { ScriptBook, type UpstreamAction, type UpstreamScript } from "./upstream/script.ts";
 
 export type { UpstreamRequest } from "./upstream/record.ts";
+export { PIXEL, vectorOf } from "./upstream/media-bodies.ts";
 export { wireFixture } from "./upstream/fixture.ts";
 export { DEFAULT_TEXT, GARBAGE } from "./upstream/script.ts";
 export type * from "./upstream/script.ts";
@@ -132,10 +133,12 @@ async function answer(
   }
 }
 
-/** The answer to everything that is not a chat request, undefined for chat requests. */
+const SCRIPTED = new Set(["/v1/chat/completions", "/v1/embeddings", "/v1/images/generations"]);
+
+/** The answer to everything that no script answers: undefined for chat, embeddings and images requests. */
 function route({ method, path }: UpstreamRequest): UpstreamAction | undefined {
   const [pathname] = path.split("?");
-  if (pathname === "/v1/chat/completions" && method === "POST") return undefined;
+  if (SCRIPTED.has(pathname ?? "") && method === "POST") return undefined;
   if (pathname === "/v1/models" && method === "GET") return { kind: "bytes", body: '{"object":"list","data":[]}' };
   return { kind: "bytes", status: 404, body: JSON.stringify(errorObject({ status: 404, message: `Unknown URL ${path}` })) };
 }

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import { once } from "node:events";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import { countUsage, errorObject, streamEvents, wholeBody } from "./bodies.ts";
+import { mediaReply } from "./media-bodies.ts";
 import type { OpenRecord } from "./record.ts";
 import type { BytesAction, ErrorAction, ReplyAction, ReplyFault, UpstreamAction } from "./script.ts";
 
@@ -39,10 +40,11 @@ export async function play(stage: Stage, action: UpstreamAction): Promise<void> 
 }
 
 async function playWhole(stage: Stage, action: ReplyAction): Promise<void> {
-  const body = Buffer.from(JSON.stringify(wholeBody(stage.record, action)));
+  const media = mediaReply(stage.record, action);
+  const body = Buffer.from(JSON.stringify(media?.body ?? wholeBody(stage.record, action)));
   const { fault } = action;
   begin(stage, 200, "application/json", { "content-length": String(body.length), ...action.headers });
-  stage.record.usage = countUsage(stage.record, action);
+  stage.record.usage = media?.usage ?? countUsage(stage.record, action);
   await write(stage, fault === undefined ? body : body.subarray(0, fault.after), action.drip);
   // A body that ends too early has to break its promised length, which only a closed connection can do.
   if (fault !== undefined) return fault.kind === "hang" ? hang(stage) : reset(stage);

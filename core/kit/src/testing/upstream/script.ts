@@ -40,6 +40,8 @@ export interface ReplyAction {
   readonly model?: string;
   /** `never` leaves usage out, whatever the request asks for. Default: counted, one token a word. */
   readonly usage?: WireUsage | "never";
+  /** How vectors are written, whatever the request asks for. */
+  readonly embeddingFormat?: "float" | "base64";
   /** Sends log probabilities. Default: as the request's `logprobs` says. */
   readonly logprobs?: boolean;
   /** Further members of the body and of each chunk. */
