@@ -2,7 +2,7 @@
 
 import type { Authority } from "./identity.ts";
 import type { LedgerReader } from "./ledger.ts";
-import type { ModelCatalog } from "./model.ts";
+import type { ModelCatalog, ModelDirectory } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";
 import type { TokenCounter } from "./tokens.ts";
 import type { PriceTable } from "./usage.ts";
@@ -50,6 +50,8 @@ export interface Host {
   /** The providers of this generation. */
   readonly providers: ProviderCatalog;
   readonly prices: PriceTable;
+  /** What is known of providers' models without asking them. */
+  readonly directory: ModelDirectory;
   readonly ledger: LedgerReader;
   /** Counts the tokens of texts. One for the process. */
   readonly tokens: TokenCounter;

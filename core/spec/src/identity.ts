@@ -33,6 +33,8 @@ export interface Authority {
   keyIdOf(presented: string): Promise<string | undefined>;
   /** Whether an identity may use a model. */
   mayUse(identity: Identity, model: Model): boolean;
+  /** What a team's own list names; `undefined` when there is no such team. */
+  teamModels(teamId: string): Promise<readonly string[] | undefined>;
   /** Names of headers, besides `authorization`, that carry a key; in the order they are read. */
   readonly headerNames: readonly string[];
 }

@@ -4,6 +4,9 @@ import type { Target } from "./target.ts";
 
 export type ModelMode = "chat" | "embedding" | "image";
 
+/** The class of a failure that another model may help with. */
+export type FallbackClass = "general" | "context_window" | "content_policy";
+
 /** A model that a request may name. */
 export interface Model {
   /** The id the client asked for; for a wildcard, the id that matched it. */
@@ -16,6 +19,18 @@ export interface Model {
   readonly accessGroups: readonly string[];
   /** Name of the provider that owns the first configured target. */
   readonly ownedBy: string;
+  /** Ids of models that the operator named as stand-ins, by the class of the failure. */
+  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  /** What the operator says of the model. */
+  readonly info?: ModelInfo;
+}
+
+/** What is said of a model; it wins over what is known of it. */
+export interface ModelInfo {
+  readonly maxInputTokens?: number;
+  readonly maxOutputTokens?: number;
+  /** By LiteLLM's names: `supports_vision`, … */
+  readonly supports: Readonly<Record<string, boolean>>;
 }
 
 /** The models of a generation. */
@@ -24,4 +39,21 @@ export interface ModelCatalog {
   find(id: string): Model | undefined;
   /** Every configured entry with at least one target, in the order of the file; wildcards as they are written. */
   list(): readonly Model[];
+}
+
+/** A model that the built-in table knows. */
+export interface KnownModel {
+  /** The upstream's name. */
+  readonly name: string;
+  /** `undefined` for what the gateway has no operation for: speech, transcription, realtime, moderation. */
+  readonly mode: ModelMode | undefined;
+  /** Tokens of prompt and completion together. */
+  readonly contextWindow: number | undefined;
+}
+
+/** What is known of providers' models without asking them. Providers go by their plugin's name. */
+export interface ModelDirectory {
+  /** The models of a provider, by name; none for a provider that the table does not have. */
+  list(provider: string): readonly KnownModel[];
+  find(provider: string, model: string): KnownModel | undefined;
 }

@@ -3,8 +3,9 @@
 import { auth } from "./auth.ts";
 import { cost } from "./cost.ts";
 import { models } from "./models.ts";
+import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
 import { provider } from "./provider.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, provider, passthrough, models, spend];
+export default [auth, cost, provider, passthrough, models, modelInfo, spend];

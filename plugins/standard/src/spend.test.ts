@@ -90,6 +90,7 @@ async function ask(
     authority: {
       identify: () => undefined,
       keyIdOf: async (presented) => KEYS[presented],
+      teamModels: async () => undefined,
       mayUse: () => true,
       headerNames: [],
     },

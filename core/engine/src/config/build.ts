@@ -7,6 +7,7 @@ import type { ProviderTimeouts, Secret } from "@sluice/spec";
 
 import { parseDuration } from "./duration.ts";
 import { deepFreeze } from "./freeze.ts";
+import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";
 import type { OpenedConfig } from "./open.ts";
 import { pluginOptions } from "./plugin-section.ts";
@@ -18,15 +19,7 @@ import type { ProviderSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import { parseSize } from "./size.ts";
-import type {
-  DeclaredKey,
-  ModelSettings,
-  PipelineSettings,
-  ProviderSettings,
-  ServerSettings,
-  Snapshot,
-  StepSettings,
-} from "./snapshot.ts";
+import type { DeclaredKey, PipelineSettings, ProviderSettings, ServerSettings, Snapshot, StepSettings } from "./snapshot.ts";
 
 /** The checked parts of a configuration. */
 export interface CheckedConfig {
@@ -42,7 +35,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   const { opened, gateway } = checked;
   const sections = gateway.value as GatewaySections;
   const providers = providersOf(gateway, sections);
-  const models = modelsOf(gateway, sections);
+  const models = modelsOf(gateway, sections.models);
   const prices = checked.prices?.value as { readonly prices: Readonly<Record<string, PriceSection>> } | undefined;
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
@@ -67,6 +60,7 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
+    ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
   };
 }
@@ -92,19 +86,6 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       connections: common.connections,
     };
   });
-}
-
-function modelsOf(gateway: ResolvedDocument, sections: GatewaySections): ModelSettings[] {
-  return sections.models.map((model, index) => ({
-    id: model.id,
-    mode: model.mode,
-    targets: model.targets.map((target, place) => ({
-      ...target,
-      at: gateway.document.keyAt(["models", index, "targets", place]),
-    })),
-    accessGroups: model.access_groups,
-    at: gateway.document.keyAt(["models", index]),
-  }));
 }
 
 function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {

@@ -1,6 +1,7 @@
 /** What the entries of gateway.yaml say of each other: names that must exist, names that must be one of a kind. */
 
 import { nameFix, type Fault } from "./explain.ts";
+import { modelReferenceFaults } from "./model-rules.ts";
 import { formatPath, valueAtPath } from "./path.ts";
 
 /** Names of providers that would collide with the gateway's own paths. */
@@ -8,7 +9,13 @@ export const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "
 
 /** The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas report what is not. */
 export function gatewayFaults(gateway: unknown): Fault[] {
-  return [...providerFaults(gateway), ...modelFaults(gateway), ...keyFaults(gateway), ...listenerFaults(gateway)];
+  return [
+    ...providerFaults(gateway),
+    ...modelFaults(gateway),
+    ...modelReferenceFaults(gateway),
+    ...keyFaults(gateway),
+    ...listenerFaults(gateway),
+  ];
 }
 
 function providerFaults(gateway: unknown): Fault[] {

@@ -1,6 +1,16 @@
 /** The snapshot: everything the configuration says, checked, resolved and frozen. */
 
-import type { ModelMode, Operation, PriceTable, ProviderTimeouts, Secret, SpendScope } from "@sluice/spec";
+import type {
+  FallbackClass,
+  ModelInfo,
+  ModelMode,
+  Operation,
+  Price,
+  PriceTable,
+  ProviderTimeouts,
+  Secret,
+  SpendScope,
+} from "@sluice/spec";
 
 /** A place in a file: one-based line and column. */
 export interface Position {
@@ -42,8 +52,16 @@ export interface ServerSettings {
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
   readonly maxBodyBytes: number;
+  /** Absent: no page of another origin may call. */
+  readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */
   readonly dataDirectory: string;
+}
+
+/** Which origins' pages may call. */
+export interface CorsSettings {
+  readonly origins: readonly string[];
+  readonly maxAgeMs: number;
 }
 
 /** A plugin chosen by name, with its own options. */
@@ -75,6 +93,8 @@ export interface ProviderSettings extends NamedUseSettings {
 export interface TargetSettings {
   readonly provider: string;
   readonly model: string;
+  /** Wins over the price table. */
+  readonly price?: Price;
   readonly at: Position;
 }
 
@@ -84,6 +104,8 @@ export interface ModelSettings {
   readonly mode: ModelMode;
   readonly targets: readonly TargetSettings[];
   readonly accessGroups: readonly string[];
+  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  readonly info?: ModelInfo;
   readonly at: Position;
 }
 

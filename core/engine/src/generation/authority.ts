@@ -17,6 +17,7 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       return hasTeam(known) ? ring.inTeam(known) : known;
     },
     keyIdOf: async (presented) => identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
+    teamModels: (teamId) => ring.teamModels(teamId),
     mayUse,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { DependencyContainer } from "tsyringe";
 import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog, TokenCounter } from "@sluice/spec";
+import { seedDirectory } from "../config/price-seed-models.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { withFields } from "../telemetry/log.ts";
@@ -34,6 +35,7 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
       return container.resolve<ProviderCatalog>(GENERATION.providers);
     },
     prices: snapshot.prices,
+    directory: seedDirectory,
     ledger: container.resolve<LedgerReader>(PROCESS.ledger),
     tokens: container.resolve<TokenCounter>(PROCESS.tokens),
   });

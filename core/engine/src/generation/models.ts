@@ -1,7 +1,7 @@
 /** The models of a generation: exact ids first, then the longest wildcard. */
 
 import type { Model, ModelCatalog, Target } from "@sluice/spec";
-import type { ModelSettings, ProviderSettings, Snapshot } from "../config/snapshot.ts";
+import type { ModelSettings, ProviderSettings, Snapshot, TargetSettings } from "../config/snapshot.ts";
 
 /** The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a target stays findable. */
 export function createCatalog(snapshot: Snapshot): ModelCatalog {
@@ -24,7 +24,7 @@ export function isWildcard(id: string): boolean {
 function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, ProviderSettings>): Model {
   const targets = settings.targets
     .filter(({ provider }) => providers.get(provider)?.missing.length === 0)
-    .map(({ provider, model }): Target => Object.freeze({ id: `${provider}/${model}`, provider, model }));
+    .map((target) => targetOf(target, target.model));
   return Object.freeze({
     id: settings.id,
     entry: settings.id,
@@ -32,16 +32,24 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
     targets: Object.freeze(targets),
     accessGroups: settings.accessGroups,
     ownedBy: settings.targets[0]?.provider ?? "",
+    ...(settings.fallbacks === undefined ? {} : { fallbacks: settings.fallbacks }),
+    ...(settings.info === undefined ? {} : { info: settings.info }),
   });
+}
+
+function targetOf({ provider, price }: Pick<TargetSettings, "provider" | "price">, model: string): Target {
+  return Object.freeze({ id: `${provider}/${model}`, provider, model, ...(price === undefined ? {} : { price }) });
 }
 
 function matchWildcard(wildcards: readonly Model[], id: string): Model | undefined {
   const entry = wildcards.find((model) => id.length > model.id.length - 1 && id.startsWith(model.id.slice(0, -1)));
   if (entry === undefined) return undefined;
   const rest = id.slice(entry.id.length - 1);
-  const targets = entry.targets.map((target) => {
-    const model = target.model.replaceAll("*", () => rest);
-    return Object.freeze({ id: `${target.provider}/${model}`, provider: target.provider, model });
-  });
+  const targets = entry.targets.map((target) =>
+    targetOf(
+      target,
+      target.model.replaceAll("*", () => rest),
+    ),
+  );
   return Object.freeze({ ...entry, id, targets });
 }

@@ -94,6 +94,11 @@ export class KeyRing {
     return this.#join(declared);
   }
 
+  /** What a team's own list names; `undefined` when there is no such team. */
+  async teamModels(teamId: string): Promise<readonly string[] | undefined> {
+    return (await this.#teams.find(teamId))?.models;
+  }
+
   /** Forgets every look-up, because keys or teams have just been changed in this process. */
   forget(): void {
     this.#changes++;

@@ -28,9 +28,16 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     generation: 1,
     shared: (_key, make) => make(),
     models: { find: () => undefined, list: () => [] },
-    authority: { identify: () => undefined, keyIdOf: async () => undefined, mayUse: () => true, headerNames: [] },
+    authority: {
+      identify: () => undefined,
+      keyIdOf: async () => undefined,
+      teamModels: async () => undefined,
+      mayUse: () => true,
+      headerNames: [],
+    },
     providers: { find: () => undefined, names: () => [] },
     prices: { find: () => undefined },
+    directory: { list: () => [], find: () => undefined },
     // A token for each word: enough to tell counts apart.
     tokens: { count: (text) => ({ tokens: [text].flat().join(" ").split(/\s+/).filter(Boolean).length, exact: true }) },
     ledger: { rows: async () => [], days: async () => [], tags: async () => [] },

@@ -1,45 +1,11 @@
 /** The static part of gateway.yaml: everything but the options of plugins. */
 
-import type { JsonSchema, ModelMode, SpendScope } from "@sluice/spec";
+import type { JsonSchema, SpendScope } from "@sluice/spec";
 
+import { modelSchema, type ModelSection } from "./models.ts";
 import { serverSchema, type ServerSection } from "./server.ts";
 
 const NAMES: JsonSchema = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
-
-const modelSchema: JsonSchema = {
-  type: "object",
-  description: "A model that clients may name.",
-  additionalProperties: false,
-  required: ["id", "targets"],
-  properties: {
-    id: {
-      type: "string",
-      minLength: 1,
-      description: "The id clients ask for. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
-    },
-    mode: { type: "string", enum: ["chat", "embedding", "image"], default: "chat", description: "What the model does." },
-    targets: {
-      type: "array",
-      minItems: 1,
-      description: "Where the model is served, in the order of preference.",
-      items: {
-        type: "object",
-        description: "A provider and the model's name there.",
-        additionalProperties: false,
-        required: ["provider", "model"],
-        properties: {
-          provider: { type: "string", minLength: 1, description: "A name from `providers`." },
-          model: {
-            type: "string",
-            minLength: 1,
-            description: "The model's name at the provider; `*` takes what the wildcard matched.",
-          },
-        },
-      },
-    },
-    access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
-  },
-};
 
 const keySchema: JsonSchema = {
   type: "object",
@@ -123,14 +89,6 @@ export interface GatewaySections {
 export interface UseSection {
   readonly use: string;
   readonly [option: string]: unknown;
-}
-
-/** One entry of `models:` after validation. */
-export interface ModelSection {
-  readonly id: string;
-  readonly mode: ModelMode;
-  readonly targets: readonly { readonly provider: string; readonly model: string }[];
-  readonly access_groups: readonly string[];
 }
 
 /** One entry of `keys:` after validation; `key` is a Secret by then. */

@@ -1,0 +1,39 @@
+/** The models of gateway.yaml as settings. */
+
+import type { ModelInfo, Target } from "@sluice/spec";
+
+import { priceOf } from "./price-section.ts";
+import type { ResolvedDocument } from "./references.ts";
+import type { InfoSection, ModelSection, TargetSection } from "./schema/models.ts";
+import type { ModelSettings } from "./snapshot.ts";
+
+/** The settings of every entry, in the order of the file. */
+export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSection[]): ModelSettings[] {
+  return models.map((model, index) => ({
+    id: model.id,
+    mode: model.mode,
+    targets: model.targets.map((target, place) => ({
+      provider: target.provider,
+      model: target.model,
+      ...priceOfTarget(target, gateway.document.file),
+      at: gateway.document.keyAt(["models", index, "targets", place]),
+    })),
+    accessGroups: model.access_groups,
+    ...(model.fallbacks === undefined ? {} : { fallbacks: model.fallbacks }),
+    ...(model.info === undefined ? {} : { info: infoOf(model.info) }),
+    at: gateway.document.keyAt(["models", index]),
+  }));
+}
+
+function priceOfTarget({ price: section }: TargetSection, file: string): Pick<Target, "price"> {
+  const price = section === undefined ? undefined : priceOf(section, file);
+  return price === undefined ? {} : { price };
+}
+
+function infoOf({ max_input_tokens: maxInputTokens, max_output_tokens: maxOutputTokens, ...supports }: InfoSection): ModelInfo {
+  return {
+    ...(maxInputTokens === undefined ? {} : { maxInputTokens }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    supports,
+  };
+}

@@ -1,0 +1,108 @@
+/** The section `models:` of gateway.yaml. */
+
+import type { FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/spec";
+
+import { type PriceSection, priceSchema } from "./prices.ts";
+
+const NAMES: JsonObject = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
+const fallback = (when: string): JsonObject => ({ ...NAMES, description: `Model ids, in order, for ${when}.` });
+const tokens = (what: string): JsonObject => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` });
+const supports = (what: string): JsonObject => ({ type: "boolean", description: `Whether the model takes or gives ${what}.` });
+
+/** What a model may be said to support, in LiteLLM's words. */
+const SUPPORTS: JsonObject = {
+  supports_function_calling: supports("tool calls"),
+  supports_parallel_function_calling: supports("several tool calls in one reply"),
+  supports_tool_choice: supports("`tool_choice`"),
+  supports_response_schema: supports("structured output"),
+  supports_system_messages: supports("system messages"),
+  supports_native_streaming: supports("streams"),
+  supports_reasoning: supports("reasoning"),
+  supports_prompt_caching: supports("prompt caching"),
+  supports_vision: supports("images in the prompt"),
+  supports_pdf_input: supports("documents in the prompt"),
+  supports_audio_input: supports("audio in the prompt"),
+  supports_audio_output: supports("audio in the reply"),
+  supports_video_input: supports("video in the prompt"),
+  supports_web_search: supports("web search"),
+};
+
+/** The schema of one entry of `models:`. */
+export const modelSchema: JsonSchema = {
+  type: "object",
+  description: "A model that clients may name.",
+  additionalProperties: false,
+  required: ["id", "targets"],
+  properties: {
+    id: {
+      type: "string",
+      minLength: 1,
+      description: "The id clients ask for. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
+    },
+    mode: { type: "string", enum: ["chat", "embedding", "image"], default: "chat", description: "What the model does." },
+    targets: {
+      type: "array",
+      minItems: 1,
+      description: "Where the model is served, in the order of preference.",
+      items: {
+        type: "object",
+        description: "A provider and the model's name there.",
+        additionalProperties: false,
+        required: ["provider", "model"],
+        properties: {
+          provider: { type: "string", minLength: 1, description: "A name from `providers`." },
+          model: {
+            type: "string",
+            minLength: 1,
+            description: "The model's name at the provider; `*` takes what the wildcard matched.",
+          },
+          price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
+        },
+      },
+    },
+    access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
+    fallbacks: {
+      type: "object",
+      description: "Models named in the model's metadata as those that stand in for it, by the class of the failure.",
+      additionalProperties: false,
+      properties: {
+        general: fallback("failures of no other class"),
+        context_window: fallback("prompts that do not fit the model"),
+        content_policy: fallback("prompts that the upstream's policy refuses"),
+      },
+    },
+    info: {
+      type: "object",
+      description: "What clients are told of the model. Wins over what the gateway knows by itself.",
+      additionalProperties: false,
+      properties: {
+        max_input_tokens: tokens("The longest prompt"),
+        max_output_tokens: tokens("The longest completion"),
+        ...SUPPORTS,
+      },
+    },
+  },
+};
+
+/** One entry of `models:` after validation. */
+export interface ModelSection {
+  readonly id: string;
+  readonly mode: ModelMode;
+  readonly targets: readonly TargetSection[];
+  readonly access_groups: readonly string[];
+  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  readonly info?: InfoSection;
+}
+
+/** One target after validation. */
+export interface TargetSection {
+  readonly provider: string;
+  readonly model: string;
+  readonly price?: PriceSection;
+}
+
+/** What the operator says of a model. Every key but the first two begins with `supports_`. */
+export type InfoSection = Readonly<Record<`supports_${string}`, boolean>> & {
+  readonly max_input_tokens?: number;
+  readonly max_output_tokens?: number;
+};
