@@ -43,19 +43,18 @@ export function createFamilyFactors(): FamilyFactors {
 
 /**
  * The family of a model: its name without the maker's path, up to and with the first part that holds a digit:
- * `anthropic/claude-3-5-sonnet` is `claude-3`, `meta-llama/Llama-3.1-8B` is `llama-3`, `deepseek-chat` itself.
+ * `anthropic/claude-3-5-sonnet` is `claude-3`, `meta-llama/Llama-3.1-8B` is `llama-3`, `deepseek-chat` itself; a
+ * fine-tuned model (`ft:gpt-4o:…`) belongs to the family of its base.
  */
 export function familyOf(model: string): string {
-  const parts = model
-    .slice(model.lastIndexOf("/") + 1)
-    .toLowerCase()
-    .split(/[-_.:@]/);
+  const tuned = /(?:^|\/)ft:([^:]+)/.exec(model)?.[1];
+  const parts = (tuned ?? model.slice(model.lastIndexOf("/") + 1)).toLowerCase().split(/[-_.:@]/);
   const numbered = parts.findIndex((part) => /\d/.test(part));
   return parts.slice(0, numbered < 0 ? 3 : Math.min(numbered + 1, 3)).join("-");
 }
 
 function isOpenAi(family: string): boolean {
-  return /^(?:gpt|chatgpt|o[1-9]|ft-gpt|text-embedding|codex|davinci)/.test(family);
+  return /^(?:gpt|chatgpt|o[1-9]|text-embedding|codex|davinci)/.test(family);
 }
 
 function clamp(ratio: number): number {
