@@ -1,7 +1,7 @@
 /** `POST /spend/calculate`: what a prompt would cost, or what a reply did. */
 
 import { type CostPart, costBreakdown, isObject, jsonReply } from "@sluice/kit";
-import { readUsage } from "@sluice/kit/openai";
+import { countPrompt, readUsage } from "@sluice/kit/openai";
 import {
   type Exchange,
   GatewayError,
@@ -15,7 +15,6 @@ import {
 import { offeredTerms } from "./offered-terms.ts";
 import { dollars } from "./spend-dollars.ts";
 import { type FoundPrice, priceOfModel, priceOfReply, unpriced } from "./spend-model.ts";
-import { promptTokens } from "./spend-prompt.ts";
 
 /** What is to be priced. */
 interface Question {
@@ -60,7 +59,7 @@ function replyQuestion(reply: JsonObject, exchange: Exchange, host: Host): Quest
 
 async function promptQuestion(body: JsonObject, exchange: Exchange, host: Host): Promise<Question> {
   const found = priceOfModel(String(body.model), exchange, host);
-  const { tokens } = await promptTokens(body.messages, host.tokens);
+  const { tokens } = await countPrompt(body, host.tokens);
   const usage: Usage = { promptTokens: tokens, completionTokens: 0, totalTokens: tokens };
   return { found, usage, source: "estimated", param: "model" };
 }

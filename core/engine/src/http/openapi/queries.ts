@@ -1,6 +1,8 @@
 /** Query parameters and bodies of the routes that take them, by path. Data. */
 
 import type { JsonObject, JsonSchema } from "@sluice/spec";
+import { bodySchema } from "../ingress/body-fields.ts";
+import { SPEND_BODY } from "../ingress/spend.ts";
 
 const query = (name: string, description: string, schema: JsonSchema): JsonObject => ({ name, in: "query", description, schema });
 const flag = (name: string, description: string): JsonObject => query(name, description, { type: "boolean" });
@@ -34,20 +36,12 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
     ...DATES,
     flag("summarize", "With both dates: spend by day (the default), or single rows."),
     query("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
-    text("cursor", "`request_id:attempt` of the last row of the page before."),
+    text("cursor", "Where the page begins: what `x-sluice-next-cursor` said on the page before."),
   ],
   "/spend/tags": DATES,
 };
 
 /** Bodies of routes whose operation has none of its own, by path. */
 export const BODIES: Readonly<Record<string, JsonSchema>> = {
-  "/spend/calculate": {
-    type: "object",
-    description: "Either `model` and `messages`, or `completion_response`.",
-    properties: {
-      model: { type: "string", description: "The id of a model." },
-      messages: { type: "array", items: { type: "object" }, description: "Messages whose prompt is to be priced." },
-      completion_response: { type: "object", description: "A whole chat completion with its usage." },
-    },
-  },
+  "/spend/calculate": bodySchema(SPEND_BODY, "Either `model` and `messages`, or `completion_response`."),
 };
