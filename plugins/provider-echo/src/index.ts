@@ -28,9 +28,9 @@ export default defineProvider<Record<string, never>>({
     // The echo answers in the reference dialect, so the kit's own functions read it.
     decode(body, request) {
       if (request.operation === "embeddings") return decodeEmbeddings(body, request);
-      return request.operation === "images" ? decodeImages(body, request) : decodeChat(body, request.replyModel);
+      return request.operation === "images" ? decodeImages(body, request) : decodeChat(body, request.replyModel, request);
     },
-    stream: (request) => createChatTranslator(request.replyModel),
+    stream: (request) => createChatTranslator(request.replyModel, request),
     error: readErrorReply,
   }),
 });

@@ -55,7 +55,7 @@ export default defineProvider<OpenaiConfig>({
         return { kind: "http", method: "POST", url, headers, body: encode(request).bytes };
       },
       decode: (body, request) => of(request).decode(body, request),
-      stream: (request) => createChatTranslator(request.replyModel),
+      stream: (request) => createChatTranslator(request.replyModel, request),
       error: readErrorReply,
       passthrough: ({ method, endpoint, query, headers: native, body }) => ({
         kind: "http",

@@ -33,7 +33,7 @@ export function createOperations(baseUrl: string, embeddings: EmbeddingsOptions)
       {
         url: `${baseUrl}/chat/completions`,
         encode: encodeChat,
-        decode: (body, request) => decodeChat(body, request.replyModel),
+        decode: (body, request) => decodeChat(body, request.replyModel, request),
       },
     ],
     [

@@ -28,6 +28,20 @@ describe("decodeChat", () => {
     expect(document.bytes).toBe('{"choices":[{}],"big":12345678901234567890,"model":"m"}');
   });
 
+  it("fills in an id, an object and a time that are missing or empty, and nothing else", () => {
+    const identity = { replyId: "chatcmpl-own", createdSeconds: 7 };
+    const bare = decodeChat(
+      Buffer.from('{"id":"","model":"m","choices":[{"index":1},{"index":0}],"big":12345678901234567890}'),
+      "m",
+      identity,
+    );
+    expect(bare.document.bytes).toBe(
+      '{"id":"chatcmpl-own","model":"m","choices":[{"index":1},{"index":0}],"big":12345678901234567890,"object":"chat.completion","created":7}',
+    );
+    const whole = Buffer.from('{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{}]}');
+    expect(decodeChat(whole, "m", identity).document.bytes).toBe(whole);
+  });
+
   it("reads past a byte order mark", () => {
     expect(decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{}]}'), "m").document.value).toMatchObject({ model: "m" });
   });

@@ -1,27 +1,44 @@
 /** Decodes whole replies of the reference dialect. Bytes that need no change are handed on. */
 
-import { type DecodedReply, GatewayError, type JsonObject } from "@sluice/spec";
+import { type DecodedReply, GatewayError, type JsonDocument, type JsonObject } from "@sluice/spec";
 import { parsedDocument, replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import type { ReplyIdentity } from "./chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
 /**
  * The reply of a chat call. Throws `upstream_invalid_response` for a body that is no chat completion, and the error that
- * a 200 carries inside.
+ * a 200 carries inside. `identity` fills in an id and a time that the upstream left out.
  */
-export function decodeChat(body: Uint8Array, replyModel: string): DecodedReply {
+export function decodeChat(body: Uint8Array, replyModel: string, identity?: ReplyIdentity): DecodedReply {
   const { text, value } = parseReply(body);
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
     if (isObject(value.error)) throw readEmbeddedError(value.error);
     throw new GatewayError("upstream_invalid_response", "The upstream's reply has no choices.");
   }
   const usage = readUsage(value.usage, value.service_tier);
-  if (value.model === replyModel) return { document: parsedDocument(text, value, body), usage };
-  const renamed = { ...value, model: replyModel };
-  const edited = replaceMember(text, "model", JSON.stringify(replyModel));
-  if (edited === text) return { document: parsedDocument(text, value).with({ model: replyModel }), usage };
-  return { document: parsedDocument(edited, renamed), usage };
+  return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
+}
+
+/** The reply under the client's name for the model. Every other character stays. */
+function renamed(document: JsonDocument, text: string, model: string): JsonDocument {
+  const { value } = document;
+  if (value.model === model) return document;
+  const edited = replaceMember(text, "model", JSON.stringify(model));
+  return edited === text ? document.with({ model }) : parsedDocument(edited, { ...value, model });
+}
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/** What a reply says of itself, where the upstream does not. */
+function missingNames({ id, object, created }: JsonObject, identity: ReplyIdentity | undefined): JsonObject {
+  if (identity === undefined) return NOTHING;
+  return {
+    ...(typeof id === "string" && id !== "" ? {} : { id: identity.replyId }),
+    ...(typeof object === "string" ? {} : { object: "chat.completion" }),
+    ...(typeof created === "number" ? {} : { created: identity.createdSeconds }),
+  };
 }
 
 function parseReply(body: Uint8Array): { text: string; value: JsonObject } {

@@ -8,8 +8,8 @@ import {
   type StreamTranslator,
   type UpstreamEvent,
 } from "@sluice/spec";
-import { replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { ChunkRepair, type ReplyIdentity } from "./chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
@@ -39,23 +39,24 @@ class RawFrame implements Frame {
 
 /**
  * A translator for an upstream that speaks the reference dialect. An event is looked into only while nothing is committed,
- * or when its text shows a usage, an error or a cut; every other event keeps its text, but for the model's name.
+ * or when its text shows a usage, an error, a cut or a fault of the dialect; every other event keeps its text, but for the
+ * model's name. `identity` is what the chunks say where the upstream says nothing.
  */
-export function createChatTranslator(replyModel: string): StreamTranslator {
-  const nameJson = JSON.stringify(replyModel);
-  const expected = `"model":${nameJson}`;
+export function createChatTranslator(replyModel: string, identity?: ReplyIdentity): StreamTranslator {
+  const repair = new ChunkRepair(replyModel, identity);
   return {
     event({ data }: UpstreamEvent, sink: StreamSink): void {
       if (data === "[DONE]") {
         sink.done();
         return;
       }
-      const frame = rawFrame(data.includes(expected) ? data : replaceMember(data, "model", nameJson));
+      const text = repair.text(data);
+      const frame = rawFrame(text);
       // Inside a string these words would carry a backslash before their second quote.
       const isTelling = (data.includes('"usage"') && !data.includes('"usage":null')) || data.includes('"error"');
       // A cut event lacks its closing brace. Two characters tell; only then is the text parsed, which throws.
       const isWhole = data.startsWith("{") && data.endsWith("}");
-      if (sink.committed && !isTelling && isWhole) {
+      if (sink.committed && !isTelling && isWhole && !repair.isSuspect(text)) {
         sink.frame(frame, "content");
         return;
       }
@@ -64,7 +65,11 @@ export function createChatTranslator(replyModel: string): StreamTranslator {
       const usage = readUsage(chunk.usage, chunk.service_tier);
       if (usage !== undefined) sink.usage(usage);
       const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
-      sink.frame(frame, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
+      const repaired = repair.chunk(chunk);
+      sink.frame(
+        repaired === chunk ? frame : chunkFrame(repaired),
+        isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble",
+      );
     },
   };
 }
