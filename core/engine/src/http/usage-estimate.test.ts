@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { type Attempt, type Exchange, GatewayError, type TokenCounter } from "@sluice/spec";
+import { fakeExchange, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { createFamilyFactors } from "../counting/family-factor.ts";
+import { estimateUsage, hasUntold } from "./usage-estimate.ts";
+import { createUsageSampler } from "./usage-sample.ts";
+
+/** Ten tokens for each text. It remembers how long it was given. */
+function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] } {
+  const waits: (number | undefined)[] = [];
+  return {
+    waits,
+    count(text, options) {
+      waits.push(options?.maxWaitMs);
+      return Promise.resolve({ tokens: [text].flat().length * 10, exact: true });
+    },
+  };
+}
+
+function open(parts: Partial<Exchange> = {}): Exchange {
+  const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }] });
+  return fakeExchange({ identity: fakeIdentity(), request, ...parts });
+}
+
+function attempt(exchange: Exchange, parts: Partial<Attempt> = {}, model = "gpt-4o"): Attempt {
+  return Object.assign(exchange.beginAttempt(fakeTarget("p", model), "openai"), { outcome: "success", ...parts });
+}
+
+const USAGE = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
+const estimate = (exchange: Exchange, tokens = fakeCounter(), factors = createFamilyFactors()) =>
+  estimateUsage(exchange, { tokens, factors });
+
+describe("an attempt whose usage nobody told", () => {
+  it.each([
+    ["succeeded", {}, true],
+    ["was cut", { outcome: "partial" }, true],
+    ["is still open after content", { outcome: undefined, firstContentAtMs: 1 }, true],
+    ["is still open without content", { outcome: undefined }, false],
+    ["failed", { outcome: "failure" }, false],
+    ["told its usage", { usage: USAGE }, false],
+  ] as const)("is one that %s: %j, %s", (_what, parts, isUntold) => {
+    const exchange = open();
+    attempt(exchange, parts);
+    expect(hasUntold(exchange)).toBe(isUntold);
+  });
+
+  it.each([{ operation: "images" }, { operation: "passthrough" }, { identity: undefined }] as const)(
+    "is none of an exchange that is not counted: %j",
+    (parts) => {
+      const exchange = open(parts);
+      attempt(exchange);
+      expect(hasUntold(exchange)).toBe(false);
+    },
+  );
+
+  it("gets the prompt and what its own reply said, marked as estimated; others keep what they have", async () => {
+    const exchange = open();
+    const failed = attempt(exchange, { outcome: "failure" });
+    const told = attempt(exchange, { usage: USAGE, usageSource: "provider" });
+    const untold = attempt(exchange, { replyTexts: () => ["a", "b"] });
+    await estimate(exchange);
+    // Two texts and six tokens of framing; two texts of the reply.
+    expect(untold.usage).toEqual({ promptTokens: 26, completionTokens: 20, totalTokens: 46 });
+    expect(untold.usageSource).toBe("estimated");
+    expect([failed.usage, told.usage, told.usageSource]).toEqual([undefined, USAGE, "provider"]);
+  });
+
+  it("is multiplied by what is known of its family", async () => {
+    const factors = createFamilyFactors();
+    factors.observe("claude-3-opus", 150, 100);
+    const exchange = open();
+    const untold = attempt(exchange, { replyTexts: () => ["a"] }, "claude-3-haiku");
+    await estimate(exchange, undefined, factors);
+    expect(untold.usage).toEqual({ promptTokens: 39, completionTokens: 15, totalTokens: 54 });
+  });
+
+  it("holds up a client for a quarter of a second at most, and nobody for two seconds", async () => {
+    const tokens = fakeCounter();
+    const exchange = open();
+    attempt(exchange);
+    await estimate(exchange, tokens);
+    const gone = open({ signal: AbortSignal.abort(new GatewayError("client_closed", "gone")) });
+    attempt(gone);
+    await estimate(gone, tokens);
+    expect(tokens.waits).toEqual([250, 250, 2_000, 2_000]);
+  });
+});
+
+describe("the sampler", () => {
+  const settle = (exchange: Exchange, sampled = fakeCounter()) => {
+    const factors = createFamilyFactors();
+    const sample = createUsageSampler({ tokens: sampled, factors });
+    sample(exchange);
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve))).then(() => factors);
+  };
+  const messages = Array.from({ length: 4 }, () => ({ role: "user", content: "Hi" }));
+  const told = { usage: { ...USAGE, promptTokens: 190 }, usageSource: "provider" } as const;
+
+  it("learns a family's factor from a reply that told its usage", async () => {
+    const exchange = open({ request: fakeRequest({ model: "m", messages }) });
+    attempt(exchange, told, "claude-3-opus");
+    // Eight texts and fifteen tokens of framing are 95.
+    expect((await settle(exchange)).of("claude-3")).toBe(2);
+  });
+
+  it.each([
+    ["gpt-4o", told, {}],
+    ["claude-3", { ...told, outcome: "partial" }, {}],
+    ["claude-3", { ...told, usageSource: "estimated" }, {}],
+    ["claude-3", told, { operation: "passthrough" }],
+  ] as const)("leaves out %s with %j, %j", async (model, parts, exchangeParts) => {
+    const exchange = open({ request: fakeRequest({ model: "m", messages }), ...exchangeParts });
+    attempt(exchange, parts, model);
+    const tokens = fakeCounter();
+    await settle(exchange, tokens);
+    expect(tokens.waits).toEqual([]);
+  });
+
+  it("counts one exchange in thirty-two", async () => {
+    const tokens = fakeCounter();
+    const sample = createUsageSampler({ tokens, factors: createFamilyFactors() });
+    for (let index = 0; index < 64; index++) {
+      const exchange = open({ request: fakeRequest({ model: "m", messages }) });
+      attempt(exchange, told, "claude-3");
+      sample(exchange);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(tokens.waits).toHaveLength(2);
+  });
+});
