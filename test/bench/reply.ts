@@ -1,6 +1,6 @@
 /** Looks whether a reply is a right one. A fast wrong answer is no result. */
 
-import { STREAM_EVENTS, type Scenario } from "./scenarios.ts";
+import { EMBEDDINGS_DIMENSIONS, EMBEDDINGS_INPUTS, IMAGE_BYTES, STREAM_EVENTS, type Scenario } from "./scenarios.ts";
 
 interface Chunk {
   readonly model: string;
@@ -15,6 +15,7 @@ export function inspectReply(wire: string, scenario: Scenario): string {
   const body = /\r\ntransfer-encoding: *chunked/i.test(head) ? unchunk(Buffer.from(raw)) : raw;
   try {
     if (!head.startsWith("HTTP/1.1 200")) throw new Error("The status is not 200.");
+    if (scenario.operation !== undefined) return inspectData(body, scenario.operation);
     return scenario.stream ? inspectStream(body) : inspectWhole(body);
   } catch (error) {
     throw new Error(`A wrong reply: ${String(error)} It began: ${wire.slice(0, 600)}`, { cause: error });
@@ -29,6 +30,19 @@ function inspectWhole(body: string): string {
   };
   if (!reply.choices[0]?.message.content.startsWith("The Rhine") || !reply.usage) throw new Error("Content or usage is missing.");
   return reply.model;
+}
+
+function inspectData(body: string, operation: "embeddings" | "images"): string {
+  const { data, model = "" } = JSON.parse(body) as {
+    readonly model?: string;
+    readonly data: readonly { readonly embedding?: readonly number[]; readonly b64_json?: string }[];
+  };
+  const isRight =
+    operation === "embeddings"
+      ? data.length === EMBEDDINGS_INPUTS && data.every(({ embedding }) => embedding?.length === EMBEDDINGS_DIMENSIONS)
+      : Buffer.from(data[0]?.b64_json ?? "", "base64").length === IMAGE_BYTES;
+  if (!isRight) throw new Error("Vectors or the image are not whole.");
+  return model;
 }
 
 function inspectStream(body: string): string {

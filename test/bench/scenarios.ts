@@ -4,6 +4,8 @@
 export interface Scenario {
   readonly name: string;
   readonly stream: boolean;
+  /** What is called. Default: chat. */
+  readonly operation?: "embeddings" | "images";
   /** The upstream sends an event every `PACE_MS`, as models do, instead of as fast as it can. */
   readonly isPaced?: boolean;
   /** Connections, each with one request in flight. */
@@ -31,10 +33,31 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "stream c=1", stream: true, concurrency: 1 },
   { name: "stream c=16", stream: true, concurrency: 16 },
   { name: "paced stream c=16", stream: true, concurrency: 16, isPaced: true },
+  { name: "embeddings 3 MB", stream: false, concurrency: 2, operation: "embeddings" },
+  { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
+
+/** Inputs of an embeddings request, and numbers in each vector: 3 MB. */
+export const EMBEDDINGS_INPUTS = 100;
+export const EMBEDDINGS_DIMENSIONS = 1_536;
+
+/** Bytes of an image: 5 MB as base64. */
+export const IMAGE_BYTES = 3_750_000;
+
+/** The path of a scenario's requests. */
+export function requestPath({ operation }: Scenario): string {
+  if (operation === "embeddings") return "/v1/embeddings";
+  return operation === "images" ? "/v1/images/generations" : "/v1/chat/completions";
+}
 
 /** The body of the request that every target gets. */
 export function requestBody(scenario: Scenario): string {
+  if (scenario.operation === "embeddings") {
+    const input = Array.from({ length: EMBEDDINGS_INPUTS }, (_, index) => `The Rhine has ${index} countries.`);
+    return JSON.stringify({ model: MODEL, input, user: "bench" });
+  }
+  if (scenario.operation === "images")
+    return JSON.stringify({ model: MODEL, prompt: "The Rhine near Hoek van Holland.", user: "bench" });
   return JSON.stringify({
     model: MODEL,
     messages: [

@@ -3,7 +3,7 @@
 import type { LoadProcess } from "./load-process.ts";
 import { cpuMs, residentMb } from "./process-cost.ts";
 import { inspectReply } from "./reply.ts";
-import { requestBody, type Scenario } from "./scenarios.ts";
+import { requestBody, requestPath, type Scenario } from "./scenarios.ts";
 import type { RunningServer } from "./target.ts";
 
 const WARM_START = 8;
@@ -24,7 +24,7 @@ export interface Slice {
 
 /** Runs one slice of `count` requests. Throws when a reply is wrong or a status is not 200. */
 export async function runSlice(load: LoadProcess, server: RunningServer, scenario: Scenario, count: number): Promise<Slice> {
-  const request = wireRequest(server, requestBody(scenario));
+  const request = wireRequest(server, requestPath(scenario), requestBody(scenario));
   const { port, pid } = server;
   const { sample } = await load.prepare({ port, request, concurrency: scenario.concurrency, stream: scenario.stream });
   inspectReply(sample, scenario);
@@ -60,7 +60,7 @@ export async function warmUp(
   }
 }
 
-function wireRequest(server: RunningServer, body: string): string {
+function wireRequest(server: RunningServer, path: string, body: string): string {
   const headers: Record<string, string> = {
     host: `127.0.0.1:${server.port}`,
     accept: "application/json",
@@ -71,5 +71,5 @@ function wireRequest(server: RunningServer, body: string): string {
     "content-length": String(Buffer.byteLength(body)),
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST /v1/chat/completions HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
+  return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
 }

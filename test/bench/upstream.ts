@@ -5,7 +5,15 @@
 
 import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
-import { PACED_USER, PACE_MS, SNAPSHOT_MODEL, STREAM_EVENTS } from "./scenarios.ts";
+import {
+  EMBEDDINGS_DIMENSIONS,
+  EMBEDDINGS_INPUTS,
+  IMAGE_BYTES,
+  PACED_USER,
+  PACE_MS,
+  SNAPSHOT_MODEL,
+  STREAM_EVENTS,
+} from "./scenarios.ts";
 
 const { values } = parseArgs({
   options: { port: { type: "string", default: "0" }, model: { type: "string", default: SNAPSHOT_MODEL } },
@@ -35,6 +43,8 @@ const usage = (completion: number) => ({
 });
 
 const whole = wholeReply();
+const embeddings = embeddingsReply();
+const image = imageReply();
 const plainStream = streamReply(false);
 const usageStream = streamReply(true);
 
@@ -54,13 +64,15 @@ function serve(socket: Socket): void {
       const length = /\r\ncontent-length: *(\d+)/i.exec(bytes.toString("latin1", 0, headersEnd))?.[1];
       const end = headersEnd + HEADERS_END.length + Number(length ?? 0);
       if (bytes.length < end) pending = bytes;
-      else answer(socket, bytes.toString("latin1", headersEnd, end));
+      else answer(socket, bytes.toString("latin1", 0, headersEnd), bytes.toString("latin1", headersEnd, end));
     }
   });
 }
 
-function answer(socket: Socket, body: string): void {
-  if (!/"stream": ?true/.test(body)) socket.write(whole);
+function answer(socket: Socket, head: string, body: string): void {
+  if (head.startsWith("POST /v1/embeddings")) socket.write(embeddings);
+  else if (head.startsWith("POST /v1/images/")) socket.write(image);
+  else if (!/"stream": ?true/.test(body)) socket.write(whole);
   else pour(socket, /"include_usage": ?true/.test(body) ? usageStream : plainStream, body.includes(PACED_USER));
 }
 
@@ -87,6 +99,25 @@ function wholeReply(): Buffer {
     choices: [{ index: 0, message: { role: "assistant", content, refusal: null }, logprobs: null, finish_reason: "stop" }],
     usage: usage(30),
   });
+  return jsonReply(body);
+}
+
+/** Vectors of float32 values, as the reference API prints them: 3 MB. */
+function embeddingsReply(): Buffer {
+  const vector = Array.from({ length: EMBEDDINGS_DIMENSIONS }, (_, at) => Math.fround(Math.sin(at + 1) / 20));
+  const data = Array.from({ length: EMBEDDINGS_INPUTS }, (_, index) => ({ object: "embedding", index, embedding: vector }));
+  return jsonReply(
+    JSON.stringify({ object: "list", data, model: values.model, usage: { prompt_tokens: 600, total_tokens: 600 } }),
+  );
+}
+
+/** One image in base64: 5 MB. */
+function imageReply(): Buffer {
+  const image = Buffer.alloc(IMAGE_BYTES, "The Rhine ends in the North Sea. ");
+  return jsonReply(JSON.stringify({ created: 1_741_569_952, data: [{ b64_json: image.toString("base64") }] }));
+}
+
+function jsonReply(body: string): Buffer {
   const length = Buffer.byteLength(body);
   return Buffer.from(
     `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-request-id: req_bench\r\ncontent-length: ${length}\r\n\r\n${body}`,
