@@ -1,52 +1,72 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Price, Usage } from "@sluice/spec";
-import { costNanoUsd } from "./cost.ts";
-
-/** 0.15 and 0.60 dollars a million tokens; cached 0.075. */
-const MINI: Price = { input: 150_000, output: 600_000, cacheRead: 75_000, source: "test" };
+import type { ImagePrice, Price, Usage } from "@sluice/spec";
+import { costBreakdown, costNanoUsd } from "./cost.ts";
+import { GOLDEN_CASES, type GoldenCase } from "./golden-cases.fixture.ts";
+import type { CostTerms } from "./terms.ts";
 
 function usage(promptTokens: number, completionTokens: number, parts: Partial<Usage> = {}): Usage {
   return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...parts };
 }
 
 describe("goldens, computed by hand", () => {
-  it.each<[string, Usage, Price, number]>([
-    ["nothing", usage(0, 0), MINI, 0],
-    // 1000 × 0.15e-6 + 500 × 0.60e-6 = 0.00045 dollars
-    ["prompt and completion", usage(1_000, 500), MINI, 450_000],
-    // 400 × 0.15e-6 + 600 × 0.075e-6 = 0.000105 dollars
-    ["cached tokens at their own price", usage(1_000, 0, { cachedTokens: 600 }), MINI, 105_000],
-    // Without a price for the cache its tokens are tokens: 1000 × 0.15e-6
+  it("are enough, each with a name of its own", () => {
+    expect(GOLDEN_CASES.length).toBeGreaterThanOrEqual(60);
+    expect(new Set(GOLDEN_CASES.map(({ what }) => what)).size).toBe(GOLDEN_CASES.length);
+  });
+
+  it.each(GOLDEN_CASES.map((golden) => [golden.what, golden] as const))(
+    "%s",
+    (_what, { usage, price, terms, nanoUsd, ...by }) => {
+      expect(worked(by)).toBe(nanoUsd);
+      expect(costNanoUsd(usage, price, terms)).toBe(nanoUsd);
+      const parts = costBreakdown(usage, price, terms) ?? [];
+      expect(parts.reduce((sum, part) => sum + part.nanoUsd, 0)).toBe(nanoUsd);
+    },
+  );
+});
+
+describe("what has no known price", () => {
+  const images: ImagePrice[] = [{ size: "1024x1024", quality: "standard", picoUsd: 1 }];
+  const tiers = [{ above: 10, input: 2 }];
+  it.each<[string, Usage, Omit<Price, "source">, CostTerms?]>([
+    ["a completion where only the prompt is priced", usage(1, 1), { input: 1 }],
+    ["a prompt where only the completion is priced", usage(1, 1), { output: 1 }],
     [
-      "cached tokens without one",
-      usage(1_000, 0, { cachedTokens: 600 }),
-      { input: 150_000, output: 600_000, source: "test" },
-      150_000,
+      "an hour where five minutes are priced",
+      usage(2, 0, { cacheWriteTokens: 1, cacheWrite1hTokens: 1 }),
+      { input: 1, cacheWrite: 2 },
     ],
-    // Reasoning is a part of the completion, not an addition: 500 × 0.60e-6
-    ["reasoning", usage(0, 500, { reasoningTokens: 400 }), MINI, 300_000],
-    // 700 × 3e-6 + 100 × 0.3e-6 + 200 × 3.75e-6 + 10 × 15e-6 = 0.00303 dollars
+    ["a service tier", usage(1, 1, { serviceTier: "priority" }), { input: 1, output: 1 }, { serviceTiers: { flex: 500_000 } }],
     [
-      "tokens written to the cache",
-      usage(1_000, 10, { cachedTokens: 100, cacheWriteTokens: 200 }),
-      { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, cacheWrite: 3_750_000, source: "test" },
-      3_030_000,
+      "a service tier of a name that every object has",
+      usage(1, 1, { serviceTier: "constructor" }),
+      { input: 1, output: 1, serviceTiers: {} },
     ],
-    // 80 × 2.5e-6 + 20 × 40e-6 + 5 × 10e-6 + 5 × 80e-6 = 0.00145 dollars
     [
-      "audio on both sides",
-      usage(100, 10, { audioPromptTokens: 20, audioCompletionTokens: 5 }),
-      { input: 2_500_000, output: 10_000_000, inputAudio: 40_000_000, outputAudio: 80_000_000, source: "test" },
-      1_450_000,
+      "a long prompt of a service tier with one price",
+      usage(11, 0, { serviceTier: "flex" }),
+      { input: 4, tiers, serviceTiers: { flex: { input: 1 } } },
     ],
-    // One token at 0.0005 nano-dollars rounds half up, less rounds down.
-    ["half a nano-dollar, rounded up", usage(1, 0), { input: 500, output: 0, source: "test" }, 1],
-    ["less than half, rounded down", usage(1, 0), { input: 499, output: 0, source: "test" }, 0],
-    // Rounded once: twice 0.4 nano-dollars are 0.8, not 0.
-    ["two parts, rounded together", usage(1, 1), { input: 400, output: 400, source: "test" }, 1],
-  ])("%s", (_what, tokens, price, expected) => {
-    expect(costNanoUsd(tokens, price)).toBe(expected);
+    ["an image of a size that is not in the list", usage(0, 0, { images: { count: 1, size: "9x9" } }), { images }],
+    ["an image without a price and without tokens", usage(0, 0, { images: { count: 1 } }), { input: 1, output: 1 }],
+  ])("is unknown, not zero: %s", (_what, spent, price, terms) => {
+    expect(costNanoUsd(spent, { ...price, source: "test" }, terms)).toBeUndefined();
+    expect(costBreakdown(spent, { ...price, source: "test" }, terms)).toBeUndefined();
+  });
+});
+
+describe("the breakdown", () => {
+  it("has a part for each kind that was used, at its list price", () => {
+    const price: Price = { input: 3_000_000, output: 15_000_000, cacheRead: 300_000, source: "test" };
+    const spent = usage(1_000, 100, { cachedTokens: 400, reasoningTokens: 60 });
+    expect(costBreakdown(spent, price, { discount: 500_000, fixedPicoUsd: 7_000 })).toEqual([
+      { kind: "input", tokens: 600, picoUsdPerToken: 3_000_000, nanoUsd: 900_000 },
+      { kind: "cache_read", tokens: 400, picoUsdPerToken: 300_000, nanoUsd: 60_000 },
+      { kind: "output", tokens: 40, picoUsdPerToken: 15_000_000, nanoUsd: 300_000 },
+      { kind: "reasoning", tokens: 60, picoUsdPerToken: 15_000_000, nanoUsd: 450_000 },
+      { kind: "margin", tokens: 1, picoUsdPerToken: 7_000, nanoUsd: 7 },
+    ]);
   });
 });
 
@@ -131,3 +151,58 @@ describe("any usage", () => {
     );
   });
 });
+
+it("costs the sum of its parts, each within a nano-dollar of its own share", () => {
+  const factor = fc.nat({ max: 1_000_000 });
+  fc.assert(
+    fc.property(
+      fc.array(tokens, { minLength: 4, maxLength: 4 }),
+      fc.array(cents, { minLength: 4, maxLength: 4 }),
+      factor,
+      factor,
+      (counts, prices, discount, margin) => {
+        const [plain = 0, cachedTokens = 0, output = 0, reasoningTokens = 0] = counts;
+        const [input = 0, cacheRead = 0, out = 0, reasoning = 0] = prices;
+        const spent = usage(plain + cachedTokens, output + reasoningTokens, { cachedTokens, reasoningTokens });
+        const price: Price = { input, cacheRead, output: out, reasoning, source: "test" };
+        const terms = { discount, margin };
+        const parts = costBreakdown(spent, price, terms) ?? [];
+        expect(parts.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0)).toBe(costNanoUsd(spent, price, terms));
+        for (const { tokens: count, picoUsdPerToken, nanoUsd } of parts) {
+          const share = BigInt(count) * BigInt(picoUsdPerToken) * BigInt(1_000_000 - discount) * BigInt(1_000_000 + margin);
+          const apart = BigInt(nanoUsd) * 1_000_000_000_000_000n - share;
+          expect(apart <= 1_000_000_000_000_000n && apart >= -1_000_000_000_000_000n).toBe(true);
+        }
+      },
+    ),
+  );
+});
+
+/** A golden's arithmetic, worked out in exact decimals: nano-dollars, rounded half up. */
+function worked({ sum, times = "1", plus = "0" }: Pick<GoldenCase, "sum" | "times" | "plus">): number {
+  const product = (text: string): Decimal => text.split("×").map(decimal).reduce(multiply);
+  const micro = sum.split(" + ").map(product).reduce(add);
+  const dollars = add(multiply(multiply(micro, product(times)), decimal("0.000001")), decimal(plus));
+  const unit = 10n ** BigInt(dollars.places);
+  return Number((dollars.digits * 1_000_000_000n * 2n + unit) / (unit * 2n));
+}
+
+interface Decimal {
+  readonly digits: bigint;
+  readonly places: number;
+}
+
+function decimal(text: string): Decimal {
+  const [whole = "0", fraction = ""] = text.trim().split(".");
+  return { digits: BigInt(whole + fraction), places: fraction.length };
+}
+
+function multiply(left: Decimal, right: Decimal): Decimal {
+  return { digits: left.digits * right.digits, places: left.places + right.places };
+}
+
+function add(left: Decimal, right: Decimal): Decimal {
+  const places = Math.max(left.places, right.places);
+  const scaled = (of: Decimal): bigint => of.digits * 10n ** BigInt(places - of.places);
+  return { digits: scaled(left) + scaled(right), places };
+}
