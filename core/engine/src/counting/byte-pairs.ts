@@ -6,8 +6,8 @@
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** Longer pieces are counted in parts of this many bytes. A power of two: the place in a part is the low bits of an entry. */
-export const MAX_PIECE_BYTES = 4_096;
-const PLACE_BITS = 12;
+export const MAX_PIECE_BYTES = 2_048;
+const PLACE_BITS = 11;
 const PLACE_MASK = MAX_PIECE_BYTES - 1;
 const NO_RANK = -1;
 

@@ -14,6 +14,9 @@ const MAX_CHARACTERS = 2 * 1024 * 1024;
 /** Starts of a delta's text as it stands in an event. Inside a string its quotes would carry backslashes. */
 const STARTS = ['"content":"', '"arguments":"', '"reasoning_content":"', '"content": "', '"arguments": "'];
 
+/** By how many characters a text may stand earlier than in the frame before. */
+const LEEWAY = 8;
+
 /** Gathers the text of a stream's content frames. */
 export class ObservedText {
   /** Text, the inside of a JSON string, of frames since the last fold. */
@@ -24,6 +27,8 @@ export class ObservedText {
   readonly #pieces: string[] = [];
   #kept = 0;
   #start = STARTS[0] ?? "";
+  /** Where the text stood in the last frame. The events of a stream begin alike, so it is looked for there first. */
+  #place = 0;
 
   add(frame: Frame): void {
     if (this.#kept > MAX_CHARACTERS) return;
@@ -43,15 +48,21 @@ export class ObservedText {
   }
 
   #find(raw: string): string | undefined {
-    const usual = textBehind(raw, this.#start);
-    if (usual !== undefined) return usual;
+    let place = raw.indexOf(this.#start, this.#place);
+    if (place < 0) place = this.#findAnew(raw);
+    if (place < 0) return undefined;
+    this.#place = Math.max(0, place - LEEWAY);
+    return textAt(raw, place + this.#start.length);
+  }
+
+  #findAnew(raw: string): number {
     for (const start of STARTS) {
-      const text = textBehind(raw, start);
-      if (text === undefined) continue;
+      const place = raw.indexOf(start);
+      if (place < 0) continue;
       this.#start = start;
-      return text;
+      return place;
     }
-    return undefined;
+    return -1;
   }
 
   #fold(): void {
@@ -67,11 +78,8 @@ export class ObservedText {
   }
 }
 
-/** The inside of the JSON string that begins behind `start`, `undefined` when there is none. */
-function textBehind(raw: string, start: string): string | undefined {
-  const found = raw.indexOf(start);
-  if (found < 0) return undefined;
-  const from = found + start.length;
+/** The inside of the JSON string that begins at `from`, `undefined` when it does not end. */
+function textAt(raw: string, from: number): string | undefined {
   let end = raw.indexOf('"', from);
   while (end > 0 && isEscaped(raw, end)) end = raw.indexOf('"', end + 1);
   return end < 0 ? undefined : raw.slice(from, end);
