@@ -91,6 +91,8 @@ export interface Capabilities {
   readonly operations: readonly Operation[];
   readonly streaming: boolean;
   readonly tools: boolean;
+  /** The optional parameters of the reference dialect that it honours. Absent: all of them. Others are refused, or dropped. */
+  readonly parameters?: readonly string[];
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */
   imagesPerCall?(model: string): number;
 }

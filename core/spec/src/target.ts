@@ -12,4 +12,8 @@ export interface Target {
   readonly model: string;
   /** The price that the operator agreed on for this target; it wins over the price table. */
   readonly price?: Price;
+  /** Parameters that the provider cannot honour are dropped, not refused. */
+  readonly dropParams?: boolean;
+  /** The request's metadata, without what steers the gateway, goes to the provider. */
+  readonly forwardMetadata?: boolean;
 }

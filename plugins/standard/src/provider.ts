@@ -4,28 +4,44 @@ import { defineStep } from "@sluice/kit";
 import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { callForImages } from "./image-calls.ts";
+import { settleParameters } from "./parameters.ts";
 import { openUpstreams } from "./upstreams.ts";
 
-export const provider = defineStep<Record<string, never>>({
+/** Options of the step `provider`. */
+export interface ProviderConfig {
+  readonly drop_params: boolean;
+}
+
+export const provider = defineStep<ProviderConfig>({
   name: "provider",
   stability: "stable",
   summary: "Calls the first target of the model. Ends the pipeline.",
-  config: { type: "object", properties: {} },
+  config: {
+    type: "object",
+    properties: {
+      drop_params: {
+        type: "boolean",
+        default: false,
+        description:
+          "Drops parameters that a provider cannot honour, and lists them in `x-sluice-dropped-params`; else they are refused.",
+      },
+    },
+  },
   operations: ["chat", "embeddings", "images"],
   terminal: true,
   requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
-  create(_config, host) {
+  create(config, host) {
     const upstreams = openUpstreams(host);
     return {
       async run({ exchange }) {
         const target = firstTarget(exchange);
         const { instance, upstream } = upstreams.get(target.provider) ?? unavailable(exchange);
-        const request = providerRequest(exchange, target);
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
             param: "model",
           });
         }
+        const request = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
         const includeUsage = exchange.request?.includeUsage === true;
         const call = (asked: ProviderRequest): Promise<Reply> =>
           runAttempt({

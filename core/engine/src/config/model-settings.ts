@@ -16,6 +16,8 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
       provider: target.provider,
       model: target.model,
       ...priceOfTarget(target, gateway.document.file),
+      ...(target.drop_params === true ? { dropParams: true } : {}),
+      ...(target.forward_metadata === true ? { forwardMetadata: true } : {}),
       at: gateway.document.keyAt(["models", index, "targets", place]),
     })),
     accessGroups: model.access_groups,

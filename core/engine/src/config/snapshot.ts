@@ -95,6 +95,8 @@ export interface TargetSettings {
   readonly model: string;
   /** Wins over the price table. */
   readonly price?: Price;
+  readonly dropParams?: boolean;
+  readonly forwardMetadata?: boolean;
   readonly at: Position;
 }
 

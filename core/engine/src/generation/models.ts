@@ -37,8 +37,16 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
   });
 }
 
-function targetOf({ provider, price }: Pick<TargetSettings, "provider" | "price">, model: string): Target {
-  return Object.freeze({ id: `${provider}/${model}`, provider, model, ...(price === undefined ? {} : { price }) });
+function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
+  const { provider, price, dropParams, forwardMetadata } = settings;
+  return Object.freeze({
+    id: `${provider}/${model}`,
+    provider,
+    model,
+    ...(price === undefined ? {} : { price }),
+    ...(dropParams === true ? { dropParams } : {}),
+    ...(forwardMetadata === true ? { forwardMetadata } : {}),
+  });
 }
 
 function matchWildcard(wildcards: readonly Model[], id: string): Model | undefined {

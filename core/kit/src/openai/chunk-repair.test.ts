@@ -95,7 +95,7 @@ describe("a stream", () => {
       call({ function: { arguments: "{}" } }),
       call({ id: "b", type: "function", function: { name: "g", arguments: "{}" } }),
     );
-    const indexes = chunks.slice(1).map(({ choices }) => ((choices as JsonObject[])[0]?.delta as JsonObject).tool_calls);
+    const indexes = chunks.slice(1).map(({ choices }) => (choices as { delta: JsonObject }[])[0]?.delta.tool_calls);
     expect(indexes).toMatchObject([[{ index: 0, id: "a" }], [{ index: 0 }], [{ index: 1, id: "b" }]]);
   });
 });

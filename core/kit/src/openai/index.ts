@@ -1,19 +1,14 @@
 /** The reference dialect: what the gateway speaks to clients, and many upstreams speak too. */
 
 export { decodeChat } from "./decode.ts";
-export {
-  decodeEmbeddings,
-  type EmbeddingFormat,
-  type EmbeddingsOptions,
-  encodeEmbeddings,
-  inputCount,
-} from "./embeddings.ts";
+export { decodeEmbeddings, type EmbeddingFormat, type EmbeddingsOptions, encodeEmbeddings, inputCount } from "./embeddings.ts";
 export { base64ToFloats, floatsToBase64 } from "./embeddings-format.ts";
 export { encodeChat } from "./encode.ts";
 export { readEmbeddedError, readErrorReply } from "./errors.ts";
 export { decodeImages, encodeImages, isBase64OnlyModel } from "./images.ts";
 export { imageTokens } from "./media-tokens.ts";
 export { ObservedText } from "./observed-text.ts";
+export { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "./parameters.ts";
 export { countPrompt, promptParts, type PromptParts } from "./prompt-tokens.ts";
 export { replyTexts } from "./reply-texts.ts";
 export { scrub } from "./scrub.ts";

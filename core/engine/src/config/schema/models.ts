@@ -56,6 +56,16 @@ export const modelSchema: JsonSchema = {
             minLength: 1,
             description: "The model's name at the provider; `*` takes what the wildcard matched.",
           },
+          drop_params: {
+            type: "boolean",
+            default: false,
+            description: "Drops parameters that the provider cannot honour; else they are refused.",
+          },
+          forward_metadata: {
+            type: "boolean",
+            default: false,
+            description: "Sends the request's metadata to the provider, without what steers the gateway.",
+          },
           price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
         },
       },
@@ -99,6 +109,8 @@ export interface TargetSection {
   readonly provider: string;
   readonly model: string;
   readonly price?: PriceSection;
+  readonly drop_params?: boolean;
+  readonly forward_metadata?: boolean;
 }
 
 /** What the operator says of a model. Every key but the first two begins with `supports_`. */
