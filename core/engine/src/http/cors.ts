@@ -15,6 +15,7 @@ const EXPOSED = [
   "x-sluice-guardrails",
   "x-sluice-dropped-params",
   "x-sluice-cost",
+  "x-sluice-next-cursor",
   "x-sluice-overhead-ms",
   "x-ratelimit-limit-requests",
   "x-ratelimit-remaining-requests",
