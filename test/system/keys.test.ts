@@ -93,7 +93,7 @@ describe.each(ROUTES)("%s", (route) => {
 const FIELDS: readonly (readonly [name: string, value: unknown, other: unknown, cleared: unknown])[] = [
   ["key_alias", "a laptop", "another laptop", null],
   ["models", ["echo", "large", "openai/*"], ["echo"], []],
-  ["max_budget", 0.1, 9_007_199.254740991, null],
+  ["max_budget", 0.1, 7_999_999.999999999, null],
   ["max_budget", 0, 1e-9, null],
   ["max_budget", 12.345678901, 100, null],
   ["budget_duration", "30d", "1mo", null],
@@ -154,6 +154,7 @@ describe("a field of a key", () => {
     ["max_budget", -1],
     ["max_budget", -1e-9],
     ["max_budget", 1e-10],
+    ["max_budget", 8_000_001],
     ["max_budget", 1e30],
     ["max_budget", "5"],
     ["max_budget", true],

@@ -3,7 +3,7 @@
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
 import { nearest } from "../../config/distance.ts";
-import { nanoUsdOf } from "./dollars.ts";
+import { MOST_DOLLARS, nanoUsdOf } from "./dollars.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
 /** One field: the record's member that it changes, how it is read, and what `null` makes of it. */
@@ -98,7 +98,7 @@ export function readDollars(value: JsonValue, name: string): number {
   if (nanoUsd !== undefined) return nanoUsd;
   throw invalid(
     name,
-    `The field ${name} must be US dollars: a number from 0 to 9007199, with nine decimals at most; null means no limit.`,
+    `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}, with nine decimals at most; null means no limit.`,
   );
 }
 

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { dollarsOf, nanoUsdOf } from "./dollars.ts";
+
+describe("dollars", () => {
+  it.each([
+    [0, 0],
+    [-0, 0],
+    [0.1, 100_000_000],
+    [0.3, 300_000_000],
+    [1e-9, 1],
+    [1e-7, 100],
+    [4.35, 4_350_000_000],
+    [1_000_000.000000001, 1_000_000_000_000_001],
+    [7_999_999.999999999, 7_999_999_999_999_999],
+    [8_000_000, 8_000_000_000_000_000],
+    [8_000_000.000000001, undefined],
+    [1e-10, undefined],
+    [1.0000000001, undefined],
+    [-1, undefined],
+    [-1e-9, undefined],
+    [1e21, undefined],
+    [Number.NaN, undefined],
+    [Infinity, undefined],
+  ])("%d are %s nano-dollars", (dollars, nanoUsd) => {
+    expect(nanoUsdOf(dollars)).toBe(nanoUsd);
+  });
+
+  it("come back as they were sent", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 8e15 }), (nanoUsd) => {
+        const dollars = dollarsOf(nanoUsd) ?? Number.NaN;
+        // As a client would write it, and JSON would read it.
+        const read = nanoUsdOf(JSON.parse(JSON.stringify(dollars)) as number);
+        expect(read).toBe(nanoUsd);
+      }),
+    );
+  });
+
+  it("of no budget are none", () => {
+    expect(dollarsOf(null)).toBeNull();
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import type { KeyRecord, TeamRecord } from "@sluice/spec";
+import { fakeClock } from "@sluice/kit/testing";
+import { KeyRing } from "./key-ring.ts";
+
+const MASTER_KEY = "master-key-of-24-letters";
+
+/** A ring over records that a test changes at will; `reads` counts the look-ups. */
+function ringOf(records: KeyRecord[], teams: TeamRecord[] = []) {
+  const clock = fakeClock();
+  const state = { reads: 0, gate: Promise.resolve() };
+  const ring = new KeyRing({
+    pepper: Buffer.from("pepper"),
+    masterKey: MASTER_KEY,
+    clock,
+    keys: {
+      async findByDigest(digest) {
+        state.reads++;
+        const found = records.find((record) => record.digest === digest || record.previousDigest === digest);
+        await state.gate;
+        return found;
+      },
+    },
+    teams: { find: async (id) => teams.find((team) => team.id === id) },
+  });
+  return { ring, clock, state };
+}
+
+const pepper = ringOf([]).ring;
+
+function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    id: "k",
+    digest: pepper.digest(key),
+    last4: key.slice(-4),
+    previousDigest: null,
+    previousUntilMs: null,
+    alias: null,
+    models: [],
+    maxBudgetNanoUsd: null,
+    budgetDuration: null,
+    rpm: null,
+    tpm: null,
+    maxParallelRequests: null,
+    expiresAtMs: null,
+    tags: [],
+    metadata: {},
+    guardrails: [],
+    spendScope: "key",
+    userId: null,
+    teamId: null,
+    blocked: false,
+    createdAtMs: 0,
+    ...parts,
+  };
+}
+
+const team = (parts: Partial<TeamRecord>) =>
+  ({ id: "t", models: [], tags: [], blocked: false, ...parts }) as unknown as TeamRecord;
+
+describe("a key ring", () => {
+  it("remembers a look-up, also of an unknown key, for a second", async () => {
+    const records = [keyOf("sk-a")];
+    const { ring, clock, state } = ringOf(records);
+    expect(await ring.identify("sk-a")).toMatchObject({ keyId: "k" });
+    expect(await ring.identify("sk-b")).toBeUndefined();
+    records[0] = keyOf("sk-a", { blocked: true });
+    clock.advance(999);
+    expect(ring.identify("sk-a")).toMatchObject({ keyId: "k" });
+    expect(ring.identify("sk-b")).toBeUndefined();
+    expect(state.reads).toBe(2);
+    clock.advance(1);
+    expect(await ring.identify("sk-a")).toBeUndefined();
+  });
+
+  it("does not remember what it read before a change", async () => {
+    const records = [keyOf("sk-a")];
+    const { ring, state } = ringOf(records);
+    let open = (): void => undefined;
+    state.gate = new Promise((resolve) => (open = resolve));
+    const under = ring.identify("sk-a");
+    records[0] = keyOf("sk-a", { blocked: true });
+    ring.forget();
+    open();
+    // This one began before the block. The next began after it.
+    expect(await under).toBeDefined();
+    expect(await ring.identify("sk-a")).toBeUndefined();
+  });
+
+  it("ends a key at its time, within the second that it is remembered for", async () => {
+    const start = ringOf([]).clock.now();
+    const { ring, clock } = ringOf([keyOf("sk-a", { expiresAtMs: start + 500 })]);
+    expect(await ring.identify("sk-a")).toBeDefined();
+    clock.advance(499);
+    expect(await ring.identify("sk-a")).toBeDefined();
+    clock.advance(1);
+    expect(await ring.identify("sk-a")).toBeUndefined();
+  });
+
+  it("takes the previous secret until the overlap ends, and no longer than the key lives", async () => {
+    const start = ringOf([]).clock.now();
+    const previousDigest = pepper.digest("sk-old");
+    const { ring, clock } = ringOf([keyOf("sk-new", { previousDigest, previousUntilMs: start + 300 })]);
+    expect(await ring.identify("sk-old")).toMatchObject({ keyId: "k" });
+    clock.advance(300);
+    expect(await ring.identify("sk-old")).toBeUndefined();
+    expect(await ring.identify("sk-new")).toBeDefined();
+    const ended = ringOf([keyOf("sk-new", { previousDigest, previousUntilMs: start + 300, expiresAtMs: start })]);
+    expect(await ended.ring.identify("sk-old")).toBeUndefined();
+    const none = ringOf([keyOf("sk-new", { previousDigest })]);
+    expect(await none.ring.identify("sk-old")).toBeUndefined();
+  });
+
+  it("refuses keys of a team that is blocked or gone", async () => {
+    const records = [keyOf("sk-a", { teamId: "t", tags: ["k"] })];
+    expect(await ringOf(records).ring.identify("sk-a")).toBeUndefined();
+    expect(await ringOf(records, [team({ blocked: true })]).ring.identify("sk-a")).toBeUndefined();
+    const bounded = ringOf(records, [team({ models: ["m"], tags: ["t", "k"] })]).ring;
+    expect(await bounded.identify("sk-a")).toMatchObject({ teamId: "t", teamModels: ["m"], tags: ["k", "t"] });
+  });
+
+  it.each([
+    ["key", "u", "t", "key"],
+    ["user", "u", null, "user"],
+    ["user", null, null, "key"],
+    ["team", null, "t", "team"],
+    ["team", "u", null, "key"],
+  ] as const)("reads scope %s with user %s and team %s as %s", async (spendScope, userId, teamId, expected) => {
+    const { ring } = ringOf([keyOf("sk-a", { spendScope, userId, teamId })], [team({})]);
+    expect(await ring.identify("sk-a")).toMatchObject({ spendScope: expected });
+  });
+
+  it("knows the master key without the store, and takes no digest for a key", async () => {
+    const { ring, state } = ringOf([keyOf("sk-a")]);
+    expect(ring.identify(MASTER_KEY)).toMatchObject({ kind: "master" });
+    expect(state.reads).toBe(0);
+    expect(await ring.identify(pepper.digest("sk-a"))).toBeUndefined();
+    expect(await ring.identify(ring.fingerprint("sk-a"))).toBeUndefined();
+  });
+});
