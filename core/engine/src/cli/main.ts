@@ -1,4 +1,4 @@
-/** The command line: `sluice <command>`. Exit codes: 0 done, 1 findings, 2 usage, 3 could not start. */
+/** The command line: `sluice <command>`. Exit codes: 0 done, 1 findings or a refusal, 2 usage, 3 could not start or found no gateway. */
 
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
