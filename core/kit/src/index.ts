@@ -1,7 +1,7 @@
 /** @sluice/kit: for plugin authors. */
 
 export { defineGuardrail, defineProvider, defineStep, defineStore } from "./define.ts";
-export { bytesDocument } from "./json/bytes-document.ts";
+export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";
 export { isObject } from "./json/narrow.ts";

@@ -18,6 +18,8 @@ export interface JsonDocument {
   readonly value: JsonObject;
   /** The document as it goes over the wire: the bytes that came in while nothing was changed. */
   readonly bytes: Uint8Array | string;
+  /** `bytes` in pieces, for a large document that was put together of parts: whoever only writes it copies nothing. */
+  readonly pieces?: readonly Uint8Array[];
   /**
    * A document with top-level members set, or removed where the change is `undefined`. Returns the same document
    * when nothing would change.

@@ -5,15 +5,27 @@ import { documentOf } from "./document.ts";
 
 /** The document of bytes that hold a JSON object in UTF-8. They are decoded and parsed on first use of `value` or `with`. */
 export function bytesDocument(bytes: Uint8Array): JsonDocument {
-  return new BytesDocument(bytes);
+  return new BytesDocument([bytes]);
+}
+
+/** The same for bytes in pieces, which are joined when somebody asks for `bytes`, and never when they are only written. */
+export function piecesDocument(pieces: readonly Uint8Array[]): JsonDocument {
+  return new BytesDocument(pieces);
 }
 
 class BytesDocument implements JsonDocument {
-  readonly bytes: Uint8Array;
+  readonly pieces: readonly Uint8Array[];
+  #bytes: Uint8Array | undefined;
   #parsed: JsonDocument | undefined;
 
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
+  constructor(pieces: readonly Uint8Array[]) {
+    this.pieces = pieces;
+  }
+
+  get bytes(): Uint8Array {
+    const [first] = this.pieces;
+    this.#bytes ??= this.pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.pieces);
+    return this.#bytes;
   }
 
   get value(): JsonObject {
@@ -26,8 +38,8 @@ class BytesDocument implements JsonDocument {
   }
 
   get #document(): JsonDocument {
-    const { buffer, byteOffset, byteLength } = this.bytes;
-    this.#parsed ??= documentOf(Buffer.from(buffer, byteOffset, byteLength).toString("utf8"), this.bytes);
+    const { bytes } = this;
+    this.#parsed ??= documentOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8"), bytes);
     return this.#parsed;
   }
 }

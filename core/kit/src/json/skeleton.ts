@@ -55,8 +55,11 @@ export class Skeleton {
     return this.#bytes;
   }
 
-  /** The body with one top-level member set; every other byte stays. The skeleton must be a JSON object with a member. */
-  with(name: string, json: string): Buffer {
+  /**
+   * The body with one top-level member set, in pieces: the others are the body's own bytes. The skeleton must be a JSON
+   * object with a member.
+   */
+  with(name: string, json: string): readonly Buffer[] {
     const member = findMember(this.text, name);
     if (member === undefined) {
       const open = this.#offset(this.text.indexOf("{") + 1);
@@ -65,8 +68,8 @@ export class Skeleton {
     return this.#splice(this.#offset(member.valueStart), this.#offset(member.end), json);
   }
 
-  #splice(start: number, end: number, json: string): Buffer {
-    return Buffer.concat([this.#bytes.subarray(0, start), Buffer.from(json), this.#bytes.subarray(end)]);
+  #splice(start: number, end: number, json: string): readonly Buffer[] {
+    return [this.#bytes.subarray(0, start), Buffer.from(json), this.#bytes.subarray(end)];
   }
 
   /** The place in the body of a place in the text. */

@@ -1,7 +1,7 @@
 /** Embeddings of the reference dialect. The vectors are forwarded as bytes; they are read where their format must change. */
 
 import type { DecodedReply, JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
-import { bytesDocument } from "../json/bytes-document.ts";
+import { bytesDocument, piecesDocument } from "../json/bytes-document.ts";
 import { writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { base64ToFloats, floatsToBase64 } from "./embeddings-format.ts";
@@ -71,7 +71,8 @@ function checkItems(data: readonly JsonValue[], count: number): boolean {
 }
 
 function renamed({ skeleton, value }: SkeletonReply, model: string): JsonDocument {
-  return bytesDocument(value.model === model ? skeleton.bytes : skeleton.with("model", JSON.stringify(model)));
+  if (value.model === model) return bytesDocument(skeleton.bytes);
+  return piecesDocument(skeleton.with("model", JSON.stringify(model)));
 }
 
 /** The reply parsed whole, its items sorted and their vectors written as `format` says. */

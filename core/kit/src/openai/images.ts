@@ -10,7 +10,7 @@ import {
   type ProviderRequest,
   type Usage,
 } from "@sluice/spec";
-import { bytesDocument } from "../json/bytes-document.ts";
+import { piecesDocument } from "../json/bytes-document.ts";
 import { isObject } from "../json/narrow.ts";
 import { Skeleton } from "../json/skeleton.ts";
 import { invalidReply, readSkeletonReply } from "./skeleton-reply.ts";
@@ -59,11 +59,11 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
   if (wrong >= 0) throw invalidReply(`has neither a url nor b64_json at data[${wrong}]`);
   let whole = skeleton;
   if (typeof value.created !== "number") {
-    whole = new Skeleton(whole.with("created", String(request.createdSeconds)), KEY);
+    whole = new Skeleton(Buffer.concat(whole.with("created", String(request.createdSeconds))), KEY);
   }
   const isRenamed = value.model !== undefined && value.model !== request.replyModel;
-  const bytes = isRenamed ? whole.with("model", JSON.stringify(request.replyModel)) : whole.bytes;
-  return { document: bytesDocument(bytes), usage: usageOf(value, data.length, request.document.value) };
+  const pieces = isRenamed ? whole.with("model", JSON.stringify(request.replyModel)) : [whole.bytes];
+  return { document: piecesDocument(pieces), usage: usageOf(value, data.length, request.document.value) };
 }
 
 /**

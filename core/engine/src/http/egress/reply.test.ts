@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BytesReply, GatewayError } from "@sluice/spec";
-import { documentOf, jsonReply } from "@sluice/kit";
+import { documentOf, jsonReply, piecesDocument } from "@sluice/kit";
 import { fakeClient, fakeClock, fakeTarget } from "@sluice/kit/testing";
 import { LiveExchange } from "../../pipeline/exchange.ts";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
@@ -8,6 +8,17 @@ import { writeBytes } from "./bytes.ts";
 import { writeError } from "./error.ts";
 import { replyHeaders } from "./headers.ts";
 import { writeWhole } from "./whole.ts";
+
+describe("a whole reply in pieces", () => {
+  it("goes out as one body, its pieces as they are", async () => {
+    const { response, received } = await exchange(GET);
+    const pieces = ['{"a":"', "Ü", '"}'].map((text) => Buffer.from(text));
+    writeWhole(response, { kind: "whole", status: 200, document: piecesDocument(pieces) }, ["x-request-id", "1"]);
+    const raw = await received;
+    expect(raw).toMatch(/^HTTP\/1\.1 200 [^]*x-request-id: 1\r\n[^]*content-length: 10\r\n/);
+    expect(bodyOf(raw)).toBe('{"a":"Ü"}');
+  });
+});
 
 describe("an error", () => {
   it("has its status, its body and its headers", async () => {

@@ -5,6 +5,11 @@ import type { WholeReply } from "@sluice/spec";
 
 /** Writes a reply in one piece. */
 export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): void {
+  const { pieces } = reply.document;
+  if (pieces !== undefined) {
+    writePieces(response, reply.status, pieces, headers);
+    return;
+  }
   const { bytes } = reply.document;
   const isText = typeof bytes === "string";
   const length = isText ? Buffer.byteLength(bytes) : bytes.length;
@@ -13,4 +18,14 @@ export function writeWhole(response: ServerResponse, reply: WholeReply, headers:
   if (!isText) response.end(bytes);
   // As many bytes as characters: the text is ASCII, which Node writes as it is.
   else response.end(bytes, length === bytes.length ? "latin1" : "utf8");
+}
+
+function writePieces(response: ServerResponse, status: number, pieces: readonly Uint8Array[], headers: string[]): void {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  headers.push("content-type", "application/json", "content-length", String(length));
+  response.writeHead(status, headers);
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.end();
+  response.uncork();
 }
