@@ -23,6 +23,8 @@ export interface PoolOptions {
 const DEFAULT_MAX_QUEUE = 64;
 const BASE_DEADLINE_MS = 100;
 const DEADLINE_MS_PER_KILOBYTE = 1;
+/** A job that nobody waits for any more may run for as long again, and for this long at least. */
+const LEAST_GRACE_MS = 500;
 /** Loading the tables takes 0.2 s; on a machine that is short of time, longer. */
 const START_TIMEOUT_MS = 10_000;
 /** The second failure in a row pauses the pool, each further one twice as long. */
@@ -49,7 +51,7 @@ export class CountingPool {
   /** The vocabulary, for counting without a worker. */
   vocabulary(): Promise<PackedVocabulary | undefined> {
     if (this.#isClosed || this.#isPaused()) return Promise.resolve(undefined);
-    return (this.#started ??= this.#start());
+    return (this.#started ??= this.#start().catch((error: unknown) => this.#lost(this.#piscina, error)));
   }
 
   /**
@@ -61,7 +63,7 @@ export class CountingPool {
     if (this.#isClosed || this.#isPaused() || this.#unfinished >= maxQueue + threads || this.#quarantine.holds(texts)) {
       return undefined;
     }
-    const kilobytes = texts.reduce((total, text) => total + text.length, 0) / 1024;
+    const kilobytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0) / 1024;
     const deadlineMs = baseDeadlineMs + kilobytes * DEADLINE_MS_PER_KILOBYTE;
     this.#unfinished++;
     const job = this.#run(texts, deadlineMs).finally(() => this.#unfinished--);
@@ -88,21 +90,18 @@ export class CountingPool {
       },
       (error: unknown) => {
         const isLate = controller.signal.aborted;
-        if (hasBegun()) this.#failed(isLate ? "deadline" : "crash", error, texts);
+        if (hasBegun()) this.#failed(isLate ? "deadline" : "crash", isLate ? undefined : error, texts);
         else if (!isLate) this.#lost(piscina, error);
         return undefined;
       },
     );
     const tokens = await within(deadlineMs, work);
     if (tokens !== undefined || controller.signal.aborted) return tokens;
-    // A job that never began is taken from the queue. One that did may use the whole of its time, unwaited for: it may
-    // have begun late. Only then its worker is ended.
+    // A job that never began is taken from the queue. One that did goes on for a while, unwaited for: it may have begun
+    // late, or the machine is short of time, and a new worker would cost more of it. Only then its worker is ended.
     if (!hasBegun()) controller.abort();
-    else
-      void within(
-        deadlineMs,
-        work.then(() => true),
-      ).then((isOver) => isOver ?? controller.abort());
+    const isOver = work.then(() => true);
+    void within(Math.max(deadlineMs, LEAST_GRACE_MS), isOver).then((over) => over ?? controller.abort());
     return undefined;
   }
 
@@ -135,7 +134,7 @@ export class CountingPool {
   }
 
   /** A worker died, or could not start: it is not started again by the pool itself, so the next count makes a new pool. */
-  #lost(piscina: Piscina, error: unknown): undefined {
+  #lost(piscina: Piscina | undefined, error: unknown): undefined {
     this.#failed("start", error);
     void this.#drop(piscina);
   }
