@@ -1,12 +1,14 @@
 /** Sums spend rows by UTC day, day by day. All sums are integers. */
 
-import type { LedgerDay, LedgerFilter } from "@sluice/spec";
+import { GatewayError, type LedgerDay, type LedgerFilter } from "@sluice/spec";
 import type { DatabaseSync } from "node:sqlite";
 import { createStatementCache } from "./ledger-filter.ts";
 import { createDaySpans } from "./ledger-spans.ts";
 
 /** Names in the maps of one batch of days, about: more would make the message to the main thread a long one. */
 const BATCH_NAMES = 2_000;
+/** Names in one report: some 50 MB of JSON. Clients choose the names of models, so there may be any number of them. */
+const MAX_NAMES = 1_000_000;
 
 const SELECT = `
   select ifnull(model, ''), ifnull(user_id, ''), ifnull(key_id, ''),
@@ -26,7 +28,10 @@ type Group = [
   cost: bigint | null,
 ];
 
-/** Makes the reader of an open database. It yields batches of days, oldest first, and an empty batch after a day that can wait. */
+/**
+ * Makes the reader of an open database. It yields batches of days, oldest first, and an empty batch after a day that can wait.
+ * It throws `invalid_field` when the report is too large.
+ */
 export function createLedgerDays(database: DatabaseSync): (filter: LedgerFilter) => Generator<readonly LedgerDay[]> {
   const spans = createDaySpans(database);
   const prepare = createStatementCache((sql) => {
@@ -40,11 +45,15 @@ export function createLedgerDays(database: DatabaseSync): (filter: LedgerFilter)
   return function* (filter) {
     let batch: LedgerDay[] = [];
     let names = 0;
+    let left = MAX_NAMES;
     for (const { date, where, parameters } of spans(filter)) {
       const statement = prepare(`${SELECT} where ${where} group by model, user_id, key_id`);
       const day = sumUp(date, statement.all(...parameters) as unknown as readonly Group[]);
       batch.push(day);
-      names += 10 + day.models.size + day.users.size + day.keys.size;
+      const size = 10 + day.models.size + day.users.size + day.keys.size;
+      names += size;
+      left -= size;
+      if (left < 0) throw tooLarge();
       if (names < BATCH_NAMES) {
         yield [];
         continue;
@@ -87,4 +96,11 @@ function sumUp(date: string, groups: readonly Group[]): LedgerDay {
 /** A row without a name, a refusal whose body was not read for example, is in the day's sums only. */
 function add(sums: Map<string, bigint>, name: string, cost: bigint): void {
   if (name !== "") sums.set(name, (sums.get(name) ?? 0n) + cost);
+}
+
+function tooLarge(): GatewayError {
+  return new GatewayError(
+    "invalid_field",
+    `The report has more than ${MAX_NAMES} sums; ask for fewer days, or for one key or user.`,
+  );
 }

@@ -153,6 +153,21 @@ test("takes 64 questions at once and refuses more", async () => {
   await store.stop();
 });
 
+test.each(["memory", "file"] as const)("refuses a report that is too large, in a %s", async (place) => {
+  const store = await openStore(place);
+  // Every row a day of its own, and each day counts for ten names and its own three.
+  const rows = Array.from({ length: 80_000 }, (_, day) => ({
+    ...bare,
+    requestId: `r${day}`,
+    userId: "u",
+    startedAtMs: day * DAY_MS,
+  }));
+  await store.ledger.insert(rows);
+  await expect(store.ledger.days({})).rejects.toMatchObject({ code: "invalid_field", status: 400 });
+  expect(await store.ledger.days({ toMs: 50 * DAY_MS })).toHaveLength(50);
+  await store.stop();
+});
+
 test("ends the questions under way when the store stops", async () => {
   const store = await openStore("file");
   const asked = store.ledger.days({}).catch((error: unknown) => String(error));

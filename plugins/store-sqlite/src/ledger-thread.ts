@@ -1,6 +1,6 @@
 /** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
 
-import { GatewayError, type Log } from "@sluice/spec";
+import { type ErrorCode, GatewayError, type Log } from "@sluice/spec";
 import { Worker } from "node:worker_threads";
 import type { LedgerBatch, LedgerQuestion } from "./ledger-questions.ts";
 import { CANCELLED, RECEIVED } from "./ledger-turns.ts";
@@ -107,7 +107,7 @@ export class LedgerThread {
   #receive(answer: WorkerAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     if (answer.kind === "batch") waiting?.take(answer.batch);
-    else waiting?.end(answer.kind === "error" ? new Error(`the ledger cannot be read: ${answer.message}`) : undefined);
+    else waiting?.end(answer.kind === "error" ? errorOf(answer.message, answer.code) : undefined);
   }
 
   #fail(worker: Worker, error: unknown): void {
@@ -120,6 +120,11 @@ export class LedgerThread {
   #rejectAll(error: Error): void {
     for (const waiting of this.#waiting.values()) waiting.end(error);
   }
+}
+
+/** The error of the other thread: an error that is posted loses its class. */
+function errorOf(message: string, code: ErrorCode | undefined): Error {
+  return code === undefined ? new Error(`the ledger cannot be read: ${message}`) : new GatewayError(code, message);
 }
 
 function tooLong(): GatewayError {

@@ -1,5 +1,6 @@
 /** The thread that reads the ledger: its own connection, which can only read. Questions share its time in turns. */
 
+import { type ErrorCode, isGatewayError } from "@sluice/spec";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
@@ -18,7 +19,7 @@ export interface WorkerQuestion {
 export type WorkerAnswer =
   | { readonly id: number; readonly kind: "batch"; readonly batch: LedgerBatch }
   | { readonly id: number; readonly kind: "end" }
-  | { readonly id: number; readonly kind: "error"; readonly message: string };
+  | { readonly id: number; readonly kind: "error"; readonly message: string; readonly code: ErrorCode | undefined };
 
 /** Batches under way at most: more would come to the other thread all in one turn. */
 const MAX_UNDER_WAY = 2;
@@ -51,7 +52,8 @@ async function answer({ id, question, shared }: WorkerQuestion): Promise<void> {
     }
     send({ id, kind: "end" });
   } catch (error) {
-    send({ id, kind: "error", message: error instanceof Error ? error.message : String(error) });
+    const code = isGatewayError(error) ? error.code : undefined;
+    send({ id, kind: "error", message: error instanceof Error ? error.message : String(error), code });
   }
 }
 
