@@ -122,5 +122,5 @@ function checkModel(
 }
 
 function mayUseEverything(identity: Identity): boolean {
-  return identity.kind === "master" || identity.models.length === 0;
+  return identity.kind === "master" || (identity.models.length === 0 && (identity.teamModels ?? []).length === 0);
 }
