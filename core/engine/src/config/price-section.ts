@@ -34,8 +34,8 @@ export interface PriceFault {
 
 /** The price of an entry, `undefined` when it is at fault: see {@link priceFault}. */
 export function priceOf(section: PriceSection, file: string): Price | undefined {
-  if (section.free === true) return Object.freeze({ input: 0, output: 0, free: true, source: `${file} (free)` });
   if (priceFault(section) !== undefined) return undefined;
+  if (section.free === true) return Object.freeze({ input: 0, output: 0, free: true, source: `${file} (free)` });
   const { images, request, tiers, service_tiers: serviceTiers } = section;
   const rates = ratesOf(section);
   // Who prices a model by the piece alone says that its tokens cost nothing.

@@ -116,6 +116,6 @@ function withServiceTiers(price: Price | undefined, name: string): Price | undef
 }
 
 function extend(price: Price, sections: NonNullable<(typeof OWN_SERVICE_TIERS)[string]>): Price {
-  const { serviceTiers = {} } = priceOf({ input: 0, service_tiers: sections }, OWN_SOURCE) ?? {};
+  const { serviceTiers = {} } = priceOf({ input: 0, output: 0, service_tiers: sections }, OWN_SOURCE) ?? {};
   return Object.freeze({ ...price, serviceTiers });
 }
