@@ -40,6 +40,18 @@ describe("the catalogue", () => {
     expect(catalog.find("anything")).toMatchObject({ id: "anything", entry: "*", targets: [{ id: "echo/any" }] });
   });
 
+  it("hands on prices of targets, fallbacks and what the operator says, through a wildcard as well", () => {
+    const price = { input: 1, output: 2, source: "config/gateway.yaml" };
+    const parts = {
+      fallbacks: { general: ["b"], context_window: [], content_policy: [] },
+      info: { maxInputTokens: 5, supports: {} },
+    };
+    const settings = modelOf("x/*", ["openai/*"], parts);
+    const models = settings.targets.map((target) => ({ ...target, price }));
+    const own = createCatalog(snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets: models }] }));
+    expect(own.find("x/y")).toMatchObject({ id: "x/y", targets: [{ id: "openai/y", price }], ...parts });
+  });
+
   it("takes what a wildcard matched as text, whatever it holds", () => {
     expect(catalog.find("openai/$&*")?.targets[0]?.model).toBe("$&*");
   });
