@@ -63,6 +63,20 @@ export const GOALS: readonly Goal[] = [
     figure: speed,
     isMet: (figure) => figure >= 8,
   },
+  {
+    text: "embeddings 3 MB: no more CPU than a floor that parses them",
+    scenario: "embeddings 3 MB",
+    against: "floor",
+    figure: (own) => own.cpuRatio,
+    isMet: (figure) => figure <= 1,
+  },
+  {
+    text: "image 5 MB: no more CPU than a floor that parses it",
+    scenario: "image 5 MB",
+    against: "floor",
+    figure: (own) => own.cpuRatio,
+    isMet: (figure) => figure <= 1,
+  },
 ];
 
 /** A line for each goal that this run can judge. */

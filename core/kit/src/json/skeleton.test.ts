@@ -52,6 +52,19 @@ describe("a skeleton", () => {
     );
   });
 
+  it("cuts numbers alone, wherever in memory they stand", () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value));
+    const foreign = fc.constantFrom("null", "NaN", "-Infinity", "[1]", "{}", '""', "true", "0x1f", "\u00e9");
+    fc.assert(
+      fc.property(fc.array(number), fc.option(foreign), fc.array(number), fc.nat(7), (before, odd, after, shift) => {
+        const vector = [...before, ...(odd === null ? [] : [odd]), ...after].join(",");
+        const text = `{"${"x".repeat(shift)}":0,"v":[${vector}]}`;
+        expect(skeletonOf(text)).toBe(odd === null ? text.replace(vector, "") : text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it("leaves out a byte order mark", () => {
     const skeleton = new Skeleton(Buffer.from('\uFEFF{"v":[1]}'), "v");
     expect(skeleton.text).toBe('{"v":[]}');

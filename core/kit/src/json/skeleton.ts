@@ -16,6 +16,9 @@ const CLOSE_BRACKET = 93;
 const IS_NUMERIC = new Uint8Array(256);
 for (const character of "0123456789+-.eE, \n\r\t") IS_NUMERIC[character.charCodeAt(0)] = 1;
 
+/** Set in a word of which some byte is 64 or more: a letter, a bracket or a brace. */
+const LETTER_BITS = 0xc0c0c0c0 | 0;
+
 /** A stretch that was cut out: its place in the skeleton's bytes, and its length. */
 interface Cut {
   readonly at: number;
@@ -115,10 +118,35 @@ function contentEnd(bytes: Buffer, value: number): number {
     return end < bytes.length && bytes[end] === QUOTE ? end : -1;
   }
   if (bytes[value] !== OPEN_BRACKET) return -1;
-  let at = value + 1;
-  while (IS_NUMERIC[bytes[at] ?? 0] === 1) at++;
+  // No number holds a quote: the bracket is looked for up to the next one, so that no byte is looked at for two values.
+  const quote = bytes.indexOf(QUOTE, value);
+  const length = bytes.subarray(value, quote < 0 ? bytes.length : quote).indexOf(CLOSE_BRACKET);
+  const end = value + length;
   // A comma before the bracket is the one fault of writing that is worth a look: it is what a cut array is mended with.
-  return bytes[at] === CLOSE_BRACKET && bytes[at - 1] !== COMMA ? at : -1;
+  return length > 0 && bytes[end - 1] !== COMMA && isNumeric(bytes, value + 1, end) ? end : -1;
+}
+
+/**
+ * Whether a stretch is written as arrays of numbers are. Four bytes at a time: what is below 64 there is taken for a digit, a
+ * sign or white space; brackets, braces and the letters of `null`, `NaN` and `Infinity` are above.
+ */
+function isNumeric(bytes: Buffer, start: number, end: number): boolean {
+  const aligned = start + (-(bytes.byteOffset + start) & 3);
+  if (aligned + 4 > end) return areNumeric(bytes, start, end);
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + aligned, (end - aligned) >> 2);
+  if (!areNumeric(bytes, start, aligned)) return false;
+  for (let index = 0; index < words.length; index++) {
+    if (((words[index] as number) & LETTER_BITS) !== 0) {
+      const at = aligned + index * 4;
+      if (!areNumeric(bytes, at, at + 4)) return false;
+    }
+  }
+  return areNumeric(bytes, aligned + words.length * 4, end);
+}
+
+function areNumeric(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (IS_NUMERIC[bytes[at] as number] !== 1) return false;
+  return true;
 }
 
 /** Between the values to cut there are a few bytes only: a call of `indexOf` would cost more than it saves. */
