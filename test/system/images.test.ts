@@ -78,6 +78,17 @@ describe("images", () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
+  it("of a base64-only model are base64 all the same where parameters may be dropped", async () => {
+    const { data, response } = await generate({
+      model: "openai/gpt-image-1",
+      response_format: "url",
+      drop_params: true,
+    } as object);
+    expect(data.data?.[0]?.b64_json).toBe(PIXEL);
+    expect(response.headers.get("x-sluice-dropped-params")).toBe("response_format");
+    expect(upstream.requests[0]?.parsed).toEqual({ model: "gpt-image-1", prompt: "A sluice gate." });
+  });
+
   it("are several calls where a model makes one at a time, each with its row", async () => {
     const { data, response } = await generate({ model: "openai/dall-e-3", n: 3 });
     expect(new Set(data.data?.map(({ url }) => url)).size).toBe(3);

@@ -37,7 +37,7 @@ export function encodeImages(request: ProviderRequest): JsonDocument {
     if (document.value.response_format === "url") {
       throw new GatewayError(
         "unsupported_parameter",
-        `The model ${target.model} answers with b64_json and has no URLs to give.`,
+        `The model ${target.model} answers with b64_json and has no URLs to give. Leave response_format out, or send drop_params: true.`,
         {
           param: "response_format",
         },
