@@ -37,6 +37,42 @@ describe("the usage of a native reply", () => {
       { promptTokens: 105, completionTokens: 7, totalTokens: 112, cachedTokens: 90, cacheWriteTokens: 5 },
     ],
     [
+      "Anthropic: writes for an hour, and the service tier",
+      {
+        usage: {
+          input_tokens: 1,
+          cache_creation_input_tokens: 30,
+          cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+          output_tokens: 2,
+          service_tier: "priority",
+        },
+      },
+      { promptTokens: 31, cacheWriteTokens: 30, cacheWrite1hTokens: 20, serviceTier: "priority" },
+    ],
+    [
+      "OpenAI images",
+      {
+        created: 1,
+        data: [{ b64_json: "" }],
+        usage: { input_tokens: 5, output_tokens: 100, input_tokens_details: { image_tokens: 2 } },
+      },
+      { promptTokens: 5, completionTokens: 100, imagePromptTokens: 2, imageCompletionTokens: 100 },
+    ],
+    [
+      "Gemini: parts by modality",
+      {
+        usageMetadata: {
+          promptTokenCount: 9,
+          candidatesTokenCount: 4,
+          promptTokensDetails: [
+            { modality: "TEXT", tokenCount: 2 },
+            { modality: "AUDIO", tokenCount: 7 },
+          ],
+        },
+      },
+      { promptTokens: 9, completionTokens: 4, audioPromptTokens: 7 },
+    ],
+    [
       "Gemini: thoughts stand beside the candidates",
       {
         usageMetadata: {

@@ -5,14 +5,17 @@
 
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { readUsage } from "../openai/usage.ts";
+import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 
 /** The usage of a whole reply or of one stream event, `undefined` when it reports none. */
 export function readNativeUsage(value: JsonObject): Usage | undefined {
   // Anthropic's message_start and OpenAI's response events carry the reply inside.
   const inner = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
   const { usage } = inner;
-  if (isObject(usage)) return usage.prompt_tokens === undefined ? readInputOutput(usage) : readUsage(usage);
+  if (isObject(usage)) {
+    if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
+    return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
+  }
   return isObject(inner.usageMetadata) ? readGemini(inner.usageMetadata) : undefined;
 }
 
@@ -31,19 +34,21 @@ export function joinUsage(first: Usage | undefined, second: Usage): Usage {
  * `{input_tokens, output_tokens}`: Anthropic counts cached tokens beside the input, OpenAI's responses within it; only
  * Anthropic's usage has the `cache_…_input_tokens` fields.
  */
-function readInputOutput(usage: JsonObject): Usage | undefined {
+function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined): Usage | undefined {
   const input = count(usage.input_tokens);
   const output = count(usage.output_tokens);
   if (input === undefined && output === undefined) return undefined;
   const cacheRead = count(usage.cache_read_input_tokens);
-  const cacheWrite = count(usage.cache_creation_input_tokens);
+  const { cacheWriteTokens, cacheWrite1hTokens } = readCacheWrites(usage);
   const inside = isObject(usage.input_tokens_details) ? count(usage.input_tokens_details.cached_tokens) : undefined;
   const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
-  const promptTokens = (input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const promptTokens = (input ?? 0) + (cacheRead ?? 0) + (cacheWriteTokens ?? 0);
   return made(promptTokens, output ?? 0, {
     cachedTokens: cacheRead ?? inside,
-    cacheWriteTokens: cacheWrite,
+    cacheWriteTokens,
+    cacheWrite1hTokens,
     reasoningTokens: count(details.reasoning_tokens),
+    serviceTier: word(usage.service_tier) ?? word(serviceTier),
   });
 }
 
@@ -56,7 +61,18 @@ function readGemini(usage: JsonObject): Usage | undefined {
   return made(promptTokens, (count(usage.candidatesTokenCount) ?? 0) + (thoughts ?? 0), {
     cachedTokens: count(usage.cachedContentTokenCount),
     reasoningTokens: thoughts,
+    audioPromptTokens: ofModality(usage.promptTokensDetails, "AUDIO"),
+    imagePromptTokens: ofModality(usage.promptTokensDetails, "IMAGE"),
+    audioCompletionTokens: ofModality(usage.candidatesTokensDetails, "AUDIO"),
+    imageCompletionTokens: ofModality(usage.candidatesTokensDetails, "IMAGE"),
   });
+}
+
+/** Gemini lists the parts of a count by modality: `[{ modality: "AUDIO", tokenCount: 12 }]`. */
+function ofModality(details: JsonValue | undefined, modality: string): number | undefined {
+  if (!Array.isArray(details)) return undefined;
+  const part = details.find((detail) => isObject(detail) && detail.modality === modality);
+  return isObject(part) ? count(part.tokenCount) : undefined;
 }
 
 type Parts = { [K in keyof Usage]?: Usage[K] | undefined };
@@ -68,4 +84,8 @@ function made(promptTokens: number, completionTokens: number, parts: Parts): Usa
 
 function count(value: JsonValue | undefined): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function word(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
