@@ -5,8 +5,22 @@ export default defineConfig({
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/tests.json" },
     projects: [
-      { test: { name: "unit", include: ["core/*/src/**/*.test.ts", "plugins/*/src/**/*.test.ts", "test/architecture/**/*.test.ts"], testTimeout: 20_000 } },
-      { test: { name: "system", include: ["test/system/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 60_000, fileParallelism: false } },
+      {
+        test: {
+          name: "unit",
+          include: ["core/*/src/**/*.test.ts", "plugins/*/src/**/*.test.ts", "test/architecture/**/*.test.ts"],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          name: "system",
+          include: ["test/system/**/*.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

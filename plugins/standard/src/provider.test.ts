@@ -53,7 +53,9 @@ function exchangeOf(body: object, parts: Partial<Model> = {}): Exchange {
 }
 
 async function run(exchange: Exchange, instance: ProviderInstance): Promise<void> {
-  await provider.create({ drop_params: false }, hostOf(instance)).run({ exchange }, () => Promise.reject(new Error("next was called")));
+  await provider
+    .create({ drop_params: false }, hostOf(instance))
+    .run({ exchange }, () => Promise.reject(new Error("next was called")));
 }
 
 describe("the provider step", () => {
