@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, createKey, MESSAGES } from "./client.ts";
+import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createWorkspace } from "./workspace.ts";
 
@@ -294,6 +295,9 @@ describe("the list of keys", () => {
     for (let number = 1; number <= 5; number++) {
       const fields = { user_id: "lister", key_alias: `listed ${number}`, ...(number > 3 && { team_id: "listed" }) };
       made.push((await createKey(gateway, fields)).token_id);
+      // Keys of one millisecond are listed by id: these are to be told apart by their time.
+      const madeAtMs = Date.now();
+      await eventually("the next millisecond", () => Date.now() > madeAtMs);
     }
     const list = async (query: string) => (await ask(`/key/list?${query}`))[1] as { keys: { token_id: string }[] };
     const ids = async (query: string) => (await list(query)).keys.map(({ token_id }) => token_id);
