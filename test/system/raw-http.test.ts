@@ -86,6 +86,18 @@ describe("bytes that Node's parser refuses", () => {
     expect((await fetch(`${gateway.publicUrl}/health/live`)).status).toBe(200);
   });
 
+  it("are answered on a connection that has served a request before", async () => {
+    const { hostname, port } = new URL(gateway.publicUrl);
+    const socket = connect(Number(port), hostname);
+    let received = "";
+    socket.setEncoding("utf8").on("data", (text: string) => (received += text));
+    socket.write("GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n");
+    await eventually("the first answer", () => received.includes('{"status":"ok"}'));
+    socket.write("HELLO\r\n\r\n");
+    await eventually("the refusal", () => /HTTP\/1\.1 400 [\s\S]*"code":400/.test(received));
+    socket.destroy();
+  });
+
   it("are answered like every other refusal, with a JSON body and a request id", async () => {
     for (const [, text] of refused) expect(await send(text)).toMatch(/x-request-id: [\s\S]*"code":4\d\d/);
   });

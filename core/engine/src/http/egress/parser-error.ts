@@ -6,9 +6,12 @@ import type { Socket } from "node:net";
 import { errorBody, GatewayError } from "@sluice/spec";
 import { requestId } from "../request-id.ts";
 
+/** A socket of Node's server: the response under way hangs on it. Node's own handler asks the same. */
+type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null };
+
 /** Answers and closes the connection. Does nothing when the client is gone or an answer is under way. */
-export function writeParserError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable || socket.bytesWritten > 0) {
+export function writeParserError(error: Error & { readonly code?: string }, socket: AnsweringSocket): void {
+  if (error.code === "ECONNRESET" || !socket.writable || socket._httpMessage?._headerSent === true) {
     socket.destroy();
     return;
   }
