@@ -97,6 +97,8 @@ export interface Exchange {
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;
+  /** The target of the next attempt, when a step has chosen one; else the model's first is called. */
+  target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
   readonly attempts: readonly Attempt[];

@@ -15,7 +15,7 @@ export interface ProviderConfig {
 export const provider = defineStep<ProviderConfig>({
   name: "provider",
   stability: "stable",
-  summary: "Calls the first target of the model. Ends the pipeline.",
+  summary: "Calls the target that a step has chosen, else the model's first. Ends the pipeline.",
   config: {
     type: "object",
     properties: {
@@ -34,7 +34,7 @@ export const provider = defineStep<ProviderConfig>({
     const upstreams = openUpstreams(host);
     return {
       async run({ exchange }) {
-        const target = firstTarget(exchange);
+        const target = targetOf(exchange);
         const { instance, upstream } = upstreams.get(target.provider) ?? unavailable(exchange);
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
@@ -62,8 +62,8 @@ export const provider = defineStep<ProviderConfig>({
   },
 });
 
-function firstTarget(exchange: Exchange): Target {
-  return exchange.model?.targets[0] ?? unavailable(exchange);
+function targetOf(exchange: Exchange): Target {
+  return exchange.target ?? exchange.model?.targets[0] ?? unavailable(exchange);
 }
 
 function unavailable(exchange: Exchange): never {

@@ -43,6 +43,7 @@ export class LiveExchange implements Exchange {
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;
+  target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
   /** What the client was told, or would have been, when the exchange failed. */

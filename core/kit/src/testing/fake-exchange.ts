@@ -18,6 +18,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     request: undefined,
     identity: undefined,
     model: undefined,
+    target: undefined,
     reply: undefined,
     pricer: undefined,
     attempts,
