@@ -6,7 +6,6 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 if (major > 22 || (major === 22 && minor >= 19)) {
   const { default: module } = await import("node:module");
@@ -23,7 +22,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
     );
     process.exit(3);
   }
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => (signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal)));
 }

@@ -21,6 +21,7 @@ import { createUsageSampler } from "./http/usage-sample.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
@@ -98,6 +99,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   });
   const store = await openStore(snapshot, definitions, log);
   const ledger = openLedger(server.dataDirectory, store, log, clock);
+  const dataFolder = watchDataFolder(server.dataDirectory, "outbox.db", log);
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
@@ -111,11 +113,11 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const publicApp = createPublicApp({
     log,
     clock,
-    record: (rows) => ledger.record(rows),
+    record: (rows) => (dataFolder.isIntact ? ledger.record(rows) : Promise.reject(new Error("the data folder is gone"))),
     counting,
     sample: createUsageSampler(counting),
     live: () => (isDraining ? undefined : manager.live),
-    isReady: () => !isDraining && manager.live !== undefined,
+    isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
   const keyParts = { keys, teams, keyRing, clock, log, declared: () => manager.live?.snapshot.keys ?? [] };
   const adminApp = createAdminApp(
@@ -152,6 +154,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     reload,
     async stop(drainTimeoutMs = server.drainTimeoutMs) {
       isDraining = true;
+      dataFolder.close();
       await watch.close();
       const closed = [publicListener.close(), adminListener.close()];
       await manager.close(drainTimeoutMs);

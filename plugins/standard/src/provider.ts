@@ -41,6 +41,9 @@ export const provider = defineStep<ProviderConfig>({
             param: "model",
           });
         }
+        if (exchange.request?.stream === true && !instance.translation.capabilities.streaming) {
+          throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot stream.`, { param: "stream" });
+        }
         const request = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
         const includeUsage = exchange.request?.includeUsage === true;
         const call = (asked: ProviderRequest): Promise<Reply> =>

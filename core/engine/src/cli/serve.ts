@@ -21,6 +21,11 @@ export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
     process.exitCode = EXIT.usage;
     return;
   }
+  // What the gateway writes (keys, rows) is its owner's alone.
+  process.umask(0o077);
+  // A hang-up before the gateway serves asks for what is happening anyway.
+  const ignore = (): void => {};
+  process.on("SIGHUP", ignore);
   const log = createLog(logLevel as LogLevel);
   let gateway: RunningGateway;
   try {
@@ -30,8 +35,9 @@ export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   }
-  console.log(welcome(gateway));
   handleSignals(gateway);
+  process.off("SIGHUP", ignore);
+  console.log(welcome(gateway));
 }
 
 function explain(error: unknown): void {

@@ -4,13 +4,17 @@ import type { RunningGateway } from "../bootstrap.ts";
 
 /** The lines of the first screen. */
 export function welcome({ publicUrl, adminUrl, installation, snapshot }: RunningGateway): string {
-  const lines = [`Sluice listens on ${publicUrl}, for administration on ${adminUrl}.`];
+  const lines = [
+    `Sluice listens on ${publicUrl}, for administration on ${adminUrl}.`,
+    `Data folder: ${snapshot.server.dataDirectory}`,
+  ];
   for (const notice of snapshot.notices) lines.push(`  note: ${notice}`);
   if (installation.isNewMasterKey) {
     lines.push("", "Master key, shown this once and kept in the data folder:", "", `  ${installation.masterKey}`);
   }
   const model = snapshot.models.findLast(({ targets }) => targets.length > 0)?.id ?? "echo";
-  const key = installation.isNewMasterKey ? installation.masterKey : "$SLUICE_MASTER_KEY";
+  const { masterKeyFile } = installation;
+  const key = masterKeyFile === undefined ? "$SLUICE_MASTER_KEY" : `$(cat ${masterKeyFile})`;
   lines.push(
     "",
     "A first request:",

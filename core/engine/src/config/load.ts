@@ -33,7 +33,7 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
     ...opened.findings,
     ...overrideFindings,
     ...(gateway === undefined ? [] : validateGateway(gateway, definitions)),
-    ...validatePipelines(pipelines, definitions),
+    ...validatePipelines(pipelines, gateway === undefined ? undefined : definitions),
     ...(prices === undefined ? [] : validatePrices(prices)),
   ];
   if (findings.length > 0 || gateway === undefined) {

@@ -28,12 +28,16 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 
-/** Checks all pipeline files, in place (bare steps take their long form): each one, then what they say of each other. */
-export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions): Finding[] {
+/**
+ * Checks all pipeline files, in place (bare steps take their long form): each one, then what they say of each other. Without a
+ * gateway file no plugin is known: the steps are then left unchecked.
+ */
+export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions | undefined): Finding[] {
   const findings = pipelines.flatMap((pipeline) => {
     const own = emptyFile(pipeline) ?? checkSection(pipeline, [], pipelineSchema);
     const steps = valueAtPath(pipeline.value, ["steps"]);
-    if (Array.isArray(steps)) for (const index of steps.keys()) own.push(...checkStep(pipeline, definitions, index));
+    if (definitions !== undefined && Array.isArray(steps))
+      for (const index of steps.keys()) own.push(...checkStep(pipeline, definitions, index));
     return own;
   });
   return [...findings, ...pipelineFaults(pipelines)];

@@ -2,7 +2,7 @@
 
 import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
-import type { Finding } from "../config/finding.ts";
+import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -28,6 +28,9 @@ export interface ManagerStatus {
   readonly draining: readonly Generation[];
   readonly lastAttempt: ApplyResult | undefined;
 }
+
+/** A log line says this many findings; all of them are on the status page. */
+const MAX_LOGGED_FINDINGS = 20;
 
 interface Waiting {
   readonly snapshot: Snapshot;
@@ -135,7 +138,12 @@ export class GenerationManager {
   #finish(result: ApplyResult): ApplyResult {
     this.#lastAttempt = result;
     const { outcome, digest, findings } = result;
-    const fields = { outcome, digest: digest?.slice(0, 12), generation: this.#live?.number, findings: findings.length };
+    const fields = {
+      outcome,
+      digest: digest?.slice(0, 12),
+      generation: this.#live?.number,
+      findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),
+    };
     if (outcome === "refused") this.#log.warn("configuration refused", fields);
     else this.#log.info(`configuration ${outcome}`, fields);
     return result;

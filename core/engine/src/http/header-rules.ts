@@ -16,9 +16,15 @@ const SINGLE = new Set([
   "x-goog-api-key",
 ]);
 
-/** Throws `invalid_header` for a header that stands twice and may not. `keyHeaders`: further headers that carry a key. */
+/**
+ * Throws `invalid_header` for a header that stands twice and may not, and for an HTTP/1.1 request without a host.
+ * `keyHeaders`: further headers that carry a key.
+ */
 export function checkHeaders(message: IncomingMessage, keyHeaders: readonly string[]): void {
   const { rawHeaders } = message;
+  if (message.headers.host === undefined && message.httpVersion === "1.1") {
+    throw new GatewayError("invalid_header", "The header host is missing.", { param: "host" });
+  }
   // As many names as headers: none stands twice.
   if (Object.keys(message.headers).length * 2 === rawHeaders.length) return;
   const seen = new Set<string>();

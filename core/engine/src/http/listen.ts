@@ -14,6 +14,8 @@ const LIMITS = {
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
   noDelay: true,
+  // Checked with the other headers, so that the refusal has a body.
+  requireHostHeader: false,
 };
 const MAX_CONNECTIONS = 20_000;
 const MAX_HEADERS = 100;

@@ -9,12 +9,16 @@ import { API_VERSION, type AnyDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { PluginReference } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
+import { registerResolveHook } from "./resolve-hook.ts";
 
 /** What loading gave: definitions, or findings that say which entry failed and why. */
 export interface LoadedDefinitions {
   readonly definitions: Definitions;
   readonly findings: readonly Finding[];
 }
+
+/** A plugin's module may take this long to load. */
+const LOAD_TIMEOUT_MS = 10_000;
 
 const KINDS = new Set(["step", "provider", "guardrail", "store"]);
 
@@ -52,7 +56,7 @@ async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlu
   if ("message" in located) return located;
   let module: { readonly default?: unknown };
   try {
-    module = (await import(pathToFileURL(located.path).href)) as { readonly default?: unknown };
+    module = await importInTime(located.path);
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     return { message: `Plugin ${specifier} cannot be loaded: ${said}`, fix: `Correct ${located.path}.` };
@@ -63,6 +67,18 @@ async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlu
     if (fault !== undefined) return fault;
   }
   return { specifier, version: located.version, definitions: definitions as AnyDefinition[] };
+}
+
+/** Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the process. */
+async function importInTime(path: string): Promise<{ readonly default?: unknown }> {
+  registerResolveHook();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`it was not ready within ${LOAD_TIMEOUT_MS} ms`)), LOAD_TIMEOUT_MS);
+  try {
+    return await Promise.race([import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 interface Located {

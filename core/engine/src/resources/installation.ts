@@ -1,7 +1,7 @@
 /** The installation's own secrets: the master key and the pepper, made on the first start and kept in the data folder. */
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What an installation knows about itself. */
@@ -10,6 +10,8 @@ export interface Installation {
   readonly pepper: Buffer;
   /** Whether this start made the master key: it is printed this once. */
   readonly isNewMasterKey: boolean;
+  /** The file that keeps the master key; `undefined` when it comes from the environment. */
+  readonly masterKeyFile: string | undefined;
 }
 
 /** What decides how the secrets are found. */
@@ -25,33 +27,73 @@ export interface InstallationOptions {
 export class StartError extends Error {}
 
 const MIN_MASTER_KEY_LENGTH = 24;
+const PEPPER_BYTES = 32;
 const OWNER_ONLY = 0o600;
 
-/** Opens the installation. Throws a StartError without a master key on a public bind, or with one that is too short. */
+/**
+ * Opens the installation. Throws a StartError without a master key on a public bind, for secrets that are too short, and for a
+ * data folder that cannot be used.
+ */
 export function openInstallation(options: InstallationOptions): Installation {
   const { dataDirectory, masterKey } = options;
-  mkdirSync(dataDirectory, { recursive: true });
-  const pepper = Buffer.from(keep(join(dataDirectory, "pepper"), () => randomBytes(32).toString("hex")).value, "hex");
-  if (masterKey !== undefined && masterKey !== "") {
-    if (masterKey.length < MIN_MASTER_KEY_LENGTH) {
-      throw new StartError(`SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`);
-    }
-    return { masterKey, pepper, isNewMasterKey: false };
+  const isGiven = masterKey !== undefined && masterKey !== "";
+  if (isGiven && masterKey.length < MIN_MASTER_KEY_LENGTH) {
+    throw new StartError(`SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`);
   }
-  if (!options.mayMakeMasterKey) {
+  if (!isGiven && !options.mayMakeMasterKey) {
     throw new StartError("No master key: set SLUICE_MASTER_KEY (24 characters or more) before listening on a public address.");
   }
-  const kept = keep(join(dataDirectory, "master.key"), () => `sk-${randomBytes(32).toString("base64url")}`);
-  return { masterKey: kept.value, pepper, isNewMasterKey: kept.isNew };
+  try {
+    mkdirSync(dataDirectory, { recursive: true });
+    const pepper = readPepper(join(dataDirectory, "pepper"));
+    if (isGiven) return { masterKey, pepper, isNewMasterKey: false, masterKeyFile: undefined };
+    return { pepper, ...readMasterKey(join(dataDirectory, "master.key")) };
+  } catch (error) {
+    if (error instanceof StartError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StartError(
+      `The data folder ${dataDirectory} cannot be used: ${reason}. Correct it, or name another in server.data_directory.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
-/** Reads a file, or makes it, readable by its owner alone. Two processes that start at once agree on one value. */
+function readPepper(path: string): Buffer {
+  const pepper = Buffer.from(keep(path, () => randomBytes(PEPPER_BYTES).toString("hex")).value, "hex");
+  if (pepper.length < PEPPER_BYTES) {
+    throw new StartError(
+      `${path} is damaged: without it no stored key can be recognised. Put it back from a copy of the data folder.`,
+    );
+  }
+  return pepper;
+}
+
+function readMasterKey(path: string): Pick<Installation, "masterKey" | "isNewMasterKey" | "masterKeyFile"> {
+  const { value, isNew } = keep(path, () => `sk-${randomBytes(32).toString("base64url")}`);
+  // An empty or cut file must not become a key that everybody knows.
+  if (value.length < MIN_MASTER_KEY_LENGTH) {
+    throw new StartError(`${path} holds no master key. Delete it, and the next start makes a new one.`);
+  }
+  return { masterKey: value, isNewMasterKey: isNew, masterKeyFile: path };
+}
+
+/**
+ * Reads a file, or makes it, readable by its owner alone. It appears whole or not at all, and two processes that start at once
+ * agree on one value.
+ */
 function keep(path: string, make: () => string): { value: string; isNew: boolean } {
+  const draft = `${path}.${process.pid}`;
+  let isNew = true;
+  writeFileSync(draft, `${make()}\n`, { mode: OWNER_ONLY });
   try {
-    writeFileSync(path, `${make()}\n`, { mode: OWNER_ONLY, flag: "wx" });
-    return { value: readFileSync(path, "utf8").trim(), isNew: true };
+    linkSync(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    return { value: readFileSync(path, "utf8").trim(), isNew: false };
+    isNew = false;
+  } finally {
+    rmSync(draft, { force: true });
   }
+  return { value: readFileSync(path, "utf8").trim(), isNew };
 }

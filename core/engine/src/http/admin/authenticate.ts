@@ -19,7 +19,7 @@ export async function authenticate(headers: IncomingHttpHeaders, names: readonly
   const { authorization } = headers;
   if (authorization !== undefined) presented.add(/^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1]);
   const [key] = presented;
-  const identity = presented.size === 1 && key !== undefined ? await keyRing.identify(key) : undefined;
+  const identity = presented.size === 1 && key !== undefined && key !== "" ? await keyRing.identify(key) : undefined;
   if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
   if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }

@@ -55,11 +55,9 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new GatewayError(
-      "invalid_json",
-      text.trim() === "" ? "The body is empty; send a JSON object." : "The body is not valid JSON.",
-    );
+  } catch (error) {
+    const said = text.trim() === "" ? "The body is empty; send a JSON object." : `The body is not valid JSON${placeOf(error)}.`;
+    throw new GatewayError("invalid_json", said);
   }
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
   const seen = new Set<string>();
@@ -71,4 +69,10 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
     seen.add(key);
   }
   return parsedDocument(text, value, hasMark ? undefined : bytes);
+}
+
+/** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */
+function placeOf(error: unknown): string {
+  const [, position] = /at position (\d+)/.exec(error instanceof Error ? error.message : "") ?? [];
+  return position === undefined ? "" : `, at character ${Number(position) + 1}`;
 }
