@@ -72,7 +72,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
 function setAttempts(folder: string, attempts: number): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const text = readFileSync(path, "utf8").replace(/^( +- )retry$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
+    const text = readFileSync(path, "utf8").replace(/^( +- )retry\b.*$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
     writeFileSync(path, text);
   }
 }
