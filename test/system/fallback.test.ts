@@ -1,9 +1,11 @@
 /** Retries and fallbacks through the real process: what both upstreams saw, and what the client got. */
 
+import { readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream, type UpstreamAction } from "@sluice/kit/testing";
-import { chat, createKey, MESSAGES, openaiClient, rowsOf } from "./client.ts";
+import { chat, configStatus, createKey, MESSAGES, openaiClient, rowsOf } from "./client.ts";
+import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 
 const SECOND_TEXT = "It was the second one who said this.";
@@ -220,5 +222,12 @@ describe("a retry", () => {
     process.stdout.write(`retry storm: 100 requests, ${figure} upstream requests\n`);
     expect(figure).toBeGreaterThan(100);
     expect(figure).toBeLessThanOrEqual(120);
+    // The budget outlives an edit: a new one would allow three more.
+    const { generation } = (await configStatus(gateway)).live;
+    const { configPath, workspace } = gateway;
+    workspace.write(`${readFileSync(configPath, "utf8")}  - { id: new, targets: [{ provider: openai, model: n }] }\n`);
+    await eventually("the edit", async () => (await configStatus(gateway)).live.generation > generation);
+    await storm(4);
+    expect(first.requests.length).toBeLessThanOrEqual(124);
   });
 });

@@ -25,17 +25,17 @@ interface Run {
   readonly calls: readonly (Error | undefined)[];
   readonly host?: Host;
   readonly random?: number;
-  readonly onWait?: (exchange: Exchange) => void;
+  /** Milliseconds of each call. */
+  readonly takesMs?: number;
 }
 
 /** Runs the step with a clock that waiting moves. */
-async function run({ config, exchange: parts, fields = {}, calls, host, random = 1, onWait }: Run) {
+async function run({ config, exchange: parts, fields = {}, calls, host, random = 1, takesMs = 0 }: Run) {
   const clock = fakeClock();
   const waits: number[] = [];
   const wait = async (ms: number): Promise<void> => {
     waits.push(ms);
     clock.advance(ms);
-    onWait?.(exchange);
   };
   const exchange = fakeExchange({ target: TARGET, request: fakeRequest({ model: "m" }, { fields }), ...parts });
   const step = createRetry({ ...CONFIG, ...config }, host ?? fakeHost({ clock }), { random: () => random, wait });
@@ -43,6 +43,7 @@ async function run({ config, exchange: parts, fields = {}, calls, host, random =
   const outcome = await step
     .run({ exchange }, async () => {
       exchange.beginAttempt(TARGET, "fake");
+      clock.advance(takesMs);
       const error = calls[Math.min(count++, calls.length - 1)];
       if (error !== undefined) throw error;
     })
@@ -92,6 +93,13 @@ describe("the retry step", () => {
   it("never waits past the deadline", async () => {
     expect(await run({ calls: [PASSING], exchange: { deadlineMs: 251 } })).toMatchObject({ waits: [250], count: 2 });
     expect(await run({ calls: [PASSING], exchange: { deadlineMs: 250 } })).toMatchObject({ waits: [], count: 1 });
+  });
+
+  it("does not repeat a silence that would end after the deadline", async () => {
+    const silence = new GatewayError("upstream_timeout", "no");
+    const silent = { calls: [silence], takesMs: 1_000, random: 0 };
+    expect(await run({ ...silent, exchange: { deadlineMs: 2_000 } })).toMatchObject({ outcome: silence, count: 1 });
+    expect(await run({ ...silent, exchange: { deadlineMs: 2_001 } })).toMatchObject({ outcome: silence, count: 2 });
   });
 
   it("retries images only where the operator says so", async () => {

@@ -91,6 +91,7 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
       budget.request(host.clock.monotonic());
       const retries = allowedRetries(exchange, config.attempts);
       for (let retried = 0; ; retried += 1) {
+        const startedMs = host.clock.monotonic();
         try {
           return await next();
         } catch (error) {
@@ -99,7 +100,9 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           if (retryAfterMs !== undefined && retryAfterMs > longestMs) throw error;
           const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
           const nowMs = host.clock.monotonic();
-          if (nowMs + waitMs >= exchange.deadlineMs || !budget.takeRetry(share, nowMs)) throw error;
+          // A second silence as long as the first must leave time to answer, or to ask another model.
+          const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
+          if (nowMs + waitMs + silenceMs >= exchange.deadlineMs || !budget.takeRetry(share, nowMs)) throw error;
           await wait(waitMs, exchange.signal);
           exchange.target = target;
         }
