@@ -15,6 +15,7 @@ export interface SpendRow {
   readonly error_code: string | null;
   readonly api_key: string;
   readonly model: string;
+  readonly model_group: string | null;
   readonly model_id: string | null;
   readonly prompt_tokens: number | null;
   readonly completion_tokens: number | null;

@@ -18,6 +18,8 @@ let client: OpenAI;
 beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({
+    // One call each: what retries do with failures is another test's.
+    attempts: 1,
     baseUrl: upstream.baseUrl,
     providers: [
       `floats: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, embedding_formats: [float] }`,

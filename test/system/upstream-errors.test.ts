@@ -74,6 +74,8 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({
+    // One call each: what retries do with failures is another test's.
+    attempts: 1,
     baseUrl: upstream.baseUrl,
     provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
     providers: ['dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }'],

@@ -1,6 +1,6 @@
 /** A temporary installation: a folder with a gateway file, copies of the shipped pipelines, and room for data. */
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,6 +18,8 @@ export interface WorkspaceOptions {
   readonly providers?: readonly string[];
   /** All models, each as `{ id: …, targets: … }`. Default: `DEFAULT_MODELS`. */
   readonly models?: readonly string[];
+  /** Calls of the same target, of the step `retry` in every pipeline. Default: as shipped. */
+  readonly attempts?: number;
 }
 
 /** A folder that a gateway is started in. */
@@ -49,6 +51,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   mkdirSync(join(folder, "config"));
   cpSync(join(SHIPPED, "config/prices.yaml"), join(folder, "config/prices.yaml"));
   cpSync(join(SHIPPED, "pipelines"), pipelinesFolder, { recursive: true });
+  if (options.attempts !== undefined) setAttempts(pipelinesFolder, options.attempts);
   const workspace: Workspace = {
     folder,
     configPath,
@@ -64,6 +67,14 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   };
   workspace.write(workspace.config(options));
   return workspace;
+}
+
+function setAttempts(folder: string, attempts: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const text = readFileSync(path, "utf8").replace(/^( +- )retry\b.*$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
+    writeFileSync(path, text);
+  }
 }
 
 function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {

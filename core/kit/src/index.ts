@@ -1,6 +1,7 @@
 /** @sluice/kit: for plugin authors. */
 
 export { defineGuardrail, defineProvider, defineStep, defineStore } from "./define.ts";
+export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";

@@ -54,6 +54,8 @@ export interface GatewayRequest {
 export interface Attempt {
   readonly number: number;
   readonly target: Target;
+  /** The model that the exchange stood at: after a fallback, the one that stood in. */
+  readonly model?: Model | undefined;
   /** The provider plugin's name. */
   readonly provider: string;
   readonly startedAtMs: number;

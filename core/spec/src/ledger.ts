@@ -17,7 +17,7 @@ export interface SpendRow {
   readonly userId: string | null;
   readonly teamId: string | null;
   readonly endUser: string | null;
-  /** The id the client asked for. */
+  /** The id the client asked for; of an attempt at a fallback, the id of the model that stood in. */
   readonly model: string;
   /** `provider/model` of the target, null when none was chosen. */
   readonly targetId: string | null;

@@ -2,10 +2,12 @@
 
 import { auth } from "./auth.ts";
 import { cost } from "./cost.ts";
+import { fallback } from "./fallback.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
 import { provider } from "./provider.ts";
+import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, fallback, retry, provider, passthrough, models, modelInfo, spend];

@@ -28,6 +28,8 @@ export function settleParameters(
   exchange: Exchange,
   mayDrop: boolean,
 ): ProviderRequest {
+  // Of an earlier attempt, at another provider.
+  exchange.headers.delete(HEADER);
   const { target } = request;
   const fields = exchange.request?.fields;
   const asked = target.forwardMetadata === true ? withMetadata(request, fields?.metadata) : request;
@@ -58,7 +60,6 @@ function dropRefused(
     dropped.push(refused);
   }
   if (dropped.length > 0) exchange.headers.set(HEADER, dropped.join(", "));
-  else exchange.headers.delete(HEADER);
   return asked;
 }
 

@@ -5,6 +5,7 @@ import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { callForImages } from "./image-calls.ts";
 import { settleParameters } from "./parameters.ts";
+import { joinTries } from "./tries.ts";
 import { openUpstreams } from "./upstreams.ts";
 
 /** Options of the step `provider`. */
@@ -58,8 +59,11 @@ export const provider = defineStep<ProviderConfig>({
             clock: host.clock,
           });
         const imagesPerCall = instance.translation.capabilities.imagesPerCall?.(target.model) ?? Infinity;
-        exchange.reply =
-          exchange.operation === "images" ? await callForImages(request, imagesPerCall, call) : await call(request);
+        if (exchange.operation !== "images") {
+          exchange.reply = await call(request);
+          return;
+        }
+        exchange.reply = await joinTries(exchange, () => callForImages(request, imagesPerCall, call));
       },
     };
   },

@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from "node:path";
 
 import type { ProviderTimeouts, Secret } from "@sluice/spec";
 
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "@sluice/kit";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";

@@ -7,7 +7,7 @@ import type { JsonSchema } from "@sluice/spec";
 
 import { parseDecimal } from "./decimal.ts";
 import type { Path } from "./document.ts";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "@sluice/kit";
 import { pathOfPointer } from "./path.ts";
 import { parseSize } from "./size.ts";
 

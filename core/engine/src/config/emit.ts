@@ -2,7 +2,7 @@
 
 import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/spec";
 
-import { DURATION_PATTERN } from "./duration.ts";
+import { DURATION_PATTERN } from "@sluice/kit";
 import type { Definitions } from "./plugin-section.ts";
 import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
 import { distance, nearest } from "./distance.ts";
-import { DURATION_PATTERN, parseDuration } from "./duration.ts";
+import { DURATION_PATTERN, parseDuration } from "@sluice/kit";
 import { parseSize, SIZE_PATTERN } from "./size.ts";
 
 describe("durations", () => {

@@ -11,6 +11,7 @@ const EXPOSED = [
   "x-sluice-provider",
   "x-sluice-attempts",
   "x-sluice-fallbacks",
+  "x-sluice-fallback-skipped",
   "x-sluice-cache",
   "x-sluice-guardrails",
   "x-sluice-dropped-params",

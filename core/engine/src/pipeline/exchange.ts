@@ -86,6 +86,7 @@ export class LiveExchange implements Exchange {
     const attempt: Attempt = {
       number: this.attempts.length + 1,
       target,
+      model: this.model,
       provider,
       startedAtMs: this.#clock.now(),
       firstContentAtMs: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Cost, GatewayError } from "@sluice/spec";
+import { type Cost, GatewayError, type Model } from "@sluice/spec";
 import { fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { LiveExchange } from "./exchange.ts";
 import { spendRows } from "./rows.ts";
@@ -75,6 +75,19 @@ describe("the rows of an exchange", () => {
         metadata: { x: 1 },
         clientAddress: "127.0.0.1",
       },
+    ]);
+  });
+
+  it("name the model of each attempt: the one asked for in the client's word, a stand-in by its own id", () => {
+    const model = (id: string, entry: string): Model => ({ id, entry, mode: "chat", targets: [], accessGroups: [], ownedBy: "" });
+    const exchange = open({ request: fakeRequest({ model: "asked" }, { otherModels: ["openai/asked"] }) });
+    for (const called of [model("openai/asked", "openai/*"), model("spare", "spare")]) {
+      exchange.model = called;
+      exchange.beginAttempt(fakeTarget(), "openai");
+    }
+    expect(spendRows(exchange, clock)).toMatchObject([
+      { model: "asked", modelGroup: "openai/*" },
+      { model: "spare", modelGroup: "spare" },
     ]);
   });
 

@@ -24,6 +24,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
   const cost = exchange.pricer?.(attempt) ?? UNPRICED;
   return {
     ...commonPart(exchange),
+    ...modelPart(exchange, attempt),
     attempt: attempt.number,
     targetId: attempt.target.id,
     provider: attempt.provider,
@@ -41,6 +42,13 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
     firstContentAtMs: attempt.firstContentAtMs ?? null,
     endedAtMs: attempt.endedAtMs ?? clock.now(),
   };
+}
+
+/** The model that was called: the one that was asked for, in the client's own word, or one that stood in for it. */
+function modelPart({ request }: LiveExchange, { model }: Attempt) {
+  if (model === undefined) return {};
+  const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
+  return { model: isAskedFor ? request.model : model.id, modelGroup: model.entry };
 }
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {

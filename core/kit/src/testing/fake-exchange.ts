@@ -23,7 +23,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     pricer: undefined,
     attempts,
     beginAttempt(target, provider) {
-      const attempt = fakeAttempt({ number: attempts.length + 1, target, provider });
+      const attempt = fakeAttempt({ number: attempts.length + 1, target, model: this.model, provider });
       attempts.push(attempt);
       return attempt;
     },

@@ -1,6 +1,6 @@
 /** Spans of time as LiteLLM writes them: those of the configuration, and weeks and calendar months. */
 
-import { parseDuration } from "../../config/duration.ts";
+import { parseDuration } from "@sluice/kit";
 
 const DAY_MS = 86_400_000;
 const LONGEST_MS = 3_650 * DAY_MS;

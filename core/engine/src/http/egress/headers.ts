@@ -11,7 +11,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   if (last !== undefined) {
     headers.push(
       "x-sluice-model",
-      headerSafe(exchange.model?.id ?? ""),
+      headerSafe((last.model ?? exchange.model)?.id ?? ""),
       "x-sluice-provider",
       last.target.provider,
       "x-sluice-attempts",

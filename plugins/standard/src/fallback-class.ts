@@ -1,0 +1,38 @@
+/** Which failures another model may help with, and what the client is told when none could. */
+
+import { type FallbackClass, GatewayError } from "@sluice/spec";
+
+/** Failures that no other model helps with, whatever their code begins with. */
+const FINAL = new Set(["client_closed", "deadline_exceeded", "upstream_rejected"]);
+
+/** The class of a failure; `undefined` for those that the client caused, and for those that end the exchange. */
+export function fallbackClassOf(error: GatewayError): FallbackClass | undefined {
+  const { code, status, retryable } = error;
+  if (code === "context_length_exceeded") return "context_window";
+  if (code === "content_policy_violation") return "content_policy";
+  if (FINAL.has(code) || (status < 500 && status !== 429)) return undefined;
+  const isUpstream = code.startsWith("upstream_") || code === "provider_unavailable" || code === "overloaded";
+  return retryable || isUpstream ? "general" : undefined;
+}
+
+/**
+ * The error that answers when every model failed: the first one's, with the shortest of the waits that failures of its
+ * status asked for.
+ */
+export function finalError(errors: readonly [GatewayError, ...GatewayError[]]): GatewayError {
+  const [first] = errors;
+  const waits = errors.flatMap(({ status, retryAfterMs }) =>
+    status === first.status && retryAfterMs !== undefined ? [retryAfterMs] : [],
+  );
+  const shortest = waits.length === 0 ? undefined : Math.min(...waits);
+  if (shortest === undefined || shortest === first.retryAfterMs) return first;
+  const { code, message, param, status, retryable, headers, cause } = first;
+  return new GatewayError(code, message, {
+    status,
+    retryable,
+    retryAfterMs: shortest,
+    ...(param === undefined ? {} : { param }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,54 @@
+/** The stand-ins of one request: the operator's lists, and what the request says instead. */
+
+import { isObject } from "@sluice/kit";
+import { type FallbackClass, GatewayError, type GatewayRequest, type JsonObject, type Model } from "@sluice/spec";
+
+/** A model to try instead, and what of the body changes with it. */
+export interface StandIn {
+  readonly id: string;
+  readonly overrides: JsonObject;
+}
+
+/** Stand-ins by the class of the failure. */
+export type StandIns = (name: FallbackClass) => readonly StandIn[];
+
+const NONE: readonly StandIn[] = Object.freeze([]);
+const NO_OVERRIDES: JsonObject = Object.freeze({});
+
+/**
+ * What an override may not set: what outer steps have looked at, such as the prompt; the form of the reply; and the gateway's
+ * own fields, which no upstream may see.
+ */
+const FIXED: ReadonlySet<string> = new Set(
+  [
+    "messages input prompt tools functions prediction stream stream_options user",
+    "guardrails caching cache num_retries fallbacks context_window_fallback_dict timeout tags metadata drop_params",
+  ].flatMap((names) => names.split(" ")),
+);
+
+/**
+ * The stand-ins of a request for a model. Throws `invalid_field` for an override of what cannot be overridden.
+ * `fallbacks: []` switches every class off.
+ */
+export function standInsOf(request: GatewayRequest, model: Model): StandIns {
+  const { fallbacks, context_window_fallback_dict: larger } = request.fields;
+  const asked = Array.isArray(fallbacks) ? fallbacks.map(readStandIn) : undefined;
+  if (asked?.length === 0) return () => NONE;
+  const named = isObject(larger) ? (larger[request.model] ?? larger[model.id]) : undefined;
+  return (name) => {
+    if (name === "general" && asked !== undefined) return asked;
+    if (name === "context_window" && typeof named === "string") return [{ id: named, overrides: NO_OVERRIDES }];
+    return model.fallbacks?.[name].map((id) => ({ id, overrides: NO_OVERRIDES })) ?? NONE;
+  };
+}
+
+function readStandIn(entry: unknown, index: number): StandIn {
+  if (!isObject(entry)) return { id: String(entry), overrides: NO_OVERRIDES };
+  const { model, ...overrides } = entry;
+  const fixed = Object.keys(overrides).find((name) => FIXED.has(name));
+  if (fixed !== undefined) {
+    const param = `fallbacks[${index}].${fixed}`;
+    throw new GatewayError("invalid_field", `The field ${param} cannot be overridden for a fallback.`, { param });
+  }
+  return { id: String(model), overrides };
+}

@@ -1,0 +1,160 @@
+/** The step `fallback`: asks other models when the first one fails. */
+
+import { defineStep } from "@sluice/kit";
+import {
+  type Exchange,
+  type FallbackClass,
+  type GatewayError,
+  type GatewayRequest,
+  type Host,
+  isGatewayError,
+  type Model,
+  type Next,
+  type Reply,
+} from "@sluice/spec";
+import { fallbackClassOf, finalError } from "./fallback-class.ts";
+import { type StandIns, standInsOf } from "./fallback-lists.ts";
+import { candidateOf } from "./fallback-model.ts";
+import { limitTries, mayTryAgain } from "./tries.ts";
+
+/** Options of the step `fallback`. */
+export interface FallbackConfig {
+  readonly classes: readonly FallbackClass[];
+  readonly max: number;
+  readonly max_attempts: number;
+}
+
+const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy"];
+const COUNT_HEADER = "x-sluice-fallbacks";
+const SKIPPED_HEADER = "x-sluice-fallback-skipped";
+/** Ids that a wildcard matches are as long as a client likes. */
+const MAX_SKIPPED_CHARACTERS = 1_000;
+
+export const fallback = defineStep<FallbackConfig>({
+  name: "fallback",
+  stability: "beta",
+  summary: "Asks other models when the first one fails, by the model's `fallbacks` in gateway.yaml or the request's.",
+  config: {
+    type: "object",
+    properties: {
+      classes: {
+        type: "array",
+        uniqueItems: true,
+        items: { type: "string", enum: [...CLASSES] },
+        default: [...CLASSES],
+        description:
+          "Failures that lead to another model: `context_window` and `content_policy` as the upstream calls them, `general` for its other failures. A 4xx that the client caused never does.",
+      },
+      max: {
+        type: "integer",
+        minimum: 0,
+        maximum: 10,
+        default: 2,
+        description: "Models that are asked after the first, at most.",
+      },
+      max_attempts: {
+        type: "integer",
+        minimum: 1,
+        maximum: 30,
+        default: 3,
+        description: "Upstream calls of one request in all, over retries, targets and models.",
+      },
+    },
+  },
+  operations: ["chat", "embeddings", "images"],
+  reentrant: true,
+  provides: ["fallback"],
+  requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
+  before: [{ capability: "retry", reason: "each retry would go through all models again" }],
+  create(config, host) {
+    return {
+      async run({ exchange }, next) {
+        limitTries(exchange, config.max_attempts);
+        const { model, request } = exchange;
+        if (model === undefined || request === undefined) return next();
+        const standIns = standInsOf(request, model);
+        try {
+          return await next();
+        } catch (error) {
+          if (!isGatewayError(error)) throw error;
+          return askOthers({ exchange, next, config, host, model, request, standIns }, error);
+        }
+      },
+    };
+  },
+});
+
+interface Asking {
+  readonly exchange: Exchange;
+  readonly next: Next;
+  readonly config: FallbackConfig;
+  readonly host: Host;
+  /** What the exchange began with. */
+  readonly model: Model;
+  readonly request: GatewayRequest;
+  readonly standIns: StandIns;
+}
+
+/** Asks one model after the other. Throws the final error, on an exchange as it began, when none answers. */
+async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
+  const { exchange, next, config, model, request } = asking;
+  const errors: [GatewayError, ...GatewayError[]] = [first];
+  const seen = new Set([model.id]);
+  for (let last = first; ;) {
+    const isOver = exchange.signal.aborted || errors.length > config.max || !mayTryAgain(exchange);
+    const instead = isOver ? undefined : nextModel(asking, last, seen);
+    if (instead === undefined) {
+      Object.assign(exchange, { model, request });
+      throw exchange.signal.aborted ? last : finalError(errors);
+    }
+    await leave(exchange);
+    Object.assign(exchange, instead);
+    exchange.headers.set(COUNT_HEADER, String(errors.length));
+    try {
+      return await next();
+    } catch (error) {
+      if (!isGatewayError(error)) throw error;
+      errors.push(error);
+      last = error;
+    }
+  }
+}
+
+/** The next model that can stand in after a failure, and its body. Whoever is looked at is `seen`, and not looked at again. */
+function nextModel(
+  { exchange, config, host, model, request, standIns }: Asking,
+  error: GatewayError,
+  seen: Set<string>,
+): Pick<Exchange, "model" | "request"> | undefined {
+  const name = fallbackClassOf(error);
+  if (name === undefined || !config.classes.includes(name)) return undefined;
+  for (const { id, overrides } of standIns(name)) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const candidate = candidateOf(id, model, exchange, host);
+    reportSkipped(exchange, candidate.skipped);
+    if (candidate.model === undefined) continue;
+    return { model: candidate.model, request: { ...request, document: request.document.with(overrides) } };
+  }
+  return undefined;
+}
+
+function reportSkipped({ headers }: Exchange, skipped: readonly string[]): void {
+  if (skipped.length === 0) return;
+  const before = headers.get(SKIPPED_HEADER);
+  const all = before === undefined ? skipped : [before, ...skipped];
+  headers.set(SKIPPED_HEADER, all.join(", ").slice(0, MAX_SKIPPED_CHARACTERS));
+}
+
+/** Lets go of what the failed model has left: its target, and a reply that nobody will read. */
+async function leave(exchange: Exchange): Promise<void> {
+  const { reply } = exchange;
+  exchange.target = undefined;
+  exchange.reply = undefined;
+  await discard(reply);
+}
+
+async function discard(reply: Reply | undefined): Promise<void> {
+  if (reply?.kind === "stream") await reply.frames[Symbol.asyncIterator]().return?.();
+  else if (reply?.kind === "bytes") await reply.body[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,123 @@
+/** The step `retry`: calls the same target again after a failure that may pass. */
+
+import { defineStep, parseDuration } from "@sluice/kit";
+import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/spec";
+import { RetryBudgets } from "./retry-budget.ts";
+import { backoffMs, waitFor } from "./retry-wait.ts";
+import { mayTryAgain } from "./tries.ts";
+
+/** Options of the step `retry`, as YAML says them. */
+export interface RetryConfig {
+  readonly attempts: number;
+  readonly base: string;
+  readonly max: string;
+  readonly retry_after_max: string;
+  readonly budget: string;
+  readonly retry_images: boolean;
+}
+
+/** What tests replace. */
+export interface RetryParts {
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const definition = {
+  name: "retry",
+  stability: "beta",
+  summary: "Calls the same target again after a failure that may pass, before anything was written to the client.",
+  config: {
+    type: "object",
+    properties: {
+      attempts: {
+        type: "integer",
+        minimum: 1,
+        maximum: 10,
+        default: 2,
+        description:
+          "Calls of the same target in all, the first included. A request's `num_retries` may ask for fewer; `max_attempts` of the step fallback bounds all calls of a request.",
+      },
+      base: {
+        type: "string",
+        format: "duration",
+        default: "250ms",
+        description: "The longest wait before the first retry; each further one doubles it. The wait is random, from 0 to that.",
+      },
+      max: { type: "string", format: "duration", default: "8s", description: "The longest wait that doubling leads to." },
+      retry_after_max: {
+        type: "string",
+        format: "duration",
+        default: "30s",
+        description: "The longest Retry-After that is waited for. A longer one ends the tries at this target at once.",
+      },
+      budget: {
+        type: "string",
+        pattern: "^(100|[1-9]?[0-9])%$",
+        default: "20%",
+        description:
+          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. What is beyond fails at once.",
+      },
+      retry_images: {
+        type: "boolean",
+        default: false,
+        description: "Retries image requests too. An image that was made before the failure is billed by the upstream.",
+      },
+    },
+  },
+  operations: ["chat", "embeddings", "images"],
+  reentrant: true,
+  provides: ["retry"],
+  requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
+} satisfies Partial<StepDefinition<RetryConfig>>;
+
+export const retry = defineStep<RetryConfig>({
+  ...definition,
+  create: (config, host) => createRetry(config, host, { random: Math.random, wait: waitFor }),
+});
+
+/** The living step, with chance and time of one's own. */
+export function createRetry(config: RetryConfig, host: Host, { random, wait }: RetryParts): Step {
+  const baseMs = parseDuration(config.base) ?? 0;
+  const maxMs = parseDuration(config.max) ?? 0;
+  const longestMs = parseDuration(config.retry_after_max) ?? 0;
+  const share = Number.parseInt(config.budget, 10) / 100;
+  const budgets = host.shared("retry-budgets", () => new RetryBudgets());
+  return {
+    async run({ exchange }, next) {
+      const target = exchange.target ?? exchange.model?.targets[0];
+      if (target === undefined || (exchange.operation === "images" && !config.retry_images)) return next();
+      const budget = budgets.of(target.id);
+      budget.request(host.clock.monotonic());
+      const retries = allowedRetries(exchange, config.attempts);
+      for (let retried = 0; ; retried += 1) {
+        const startedMs = host.clock.monotonic();
+        try {
+          return await next();
+        } catch (error) {
+          if (retried >= retries || !isPassing(error, exchange) || !mayTryAgain(exchange)) throw error;
+          const { retryAfterMs } = error;
+          if (retryAfterMs !== undefined && retryAfterMs > longestMs) throw error;
+          const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
+          const nowMs = host.clock.monotonic();
+          // A second silence as long as the first must leave time to answer, or to ask another model.
+          const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
+          if (nowMs + waitMs + silenceMs >= exchange.deadlineMs || !budget.takeRetry(share, nowMs)) throw error;
+          await wait(waitMs, exchange.signal);
+          exchange.target = target;
+        }
+      }
+    },
+  };
+}
+
+/** Retries of a target: the operator's number, or the client's where it is smaller. */
+function allowedRetries({ request }: Exchange, attempts: number): number {
+  const asked = request?.fields.num_retries;
+  return typeof asked === "number" ? Math.min(asked, attempts - 1) : attempts - 1;
+}
+
+/** Whether the same call may succeed later. An exchange that has ended, or that has a reply, is beyond help. */
+function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
+  return isGatewayError(error) && error.retryable && !signal.aborted && reply === undefined;
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import type { Exchange } from "@sluice/spec";
+import { fakeExchange, fakeTarget } from "@sluice/kit/testing";
+import { joinTries, limitTries, mayTryAgain } from "./tries.ts";
+
+describe("the bound of all tries", () => {
+  it("is none until a step sets one", () => {
+    const exchange = fakeExchange();
+    begin(exchange, 20);
+    expect(mayTryAgain(exchange)).toBe(true);
+    limitTries(exchange, 20);
+    expect(mayTryAgain(exchange)).toBe(false);
+  });
+
+  it("counts attempts that belong together as one, also when they fail", async () => {
+    const exchange = fakeExchange();
+    limitTries(exchange, 2);
+    await joinTries(exchange, async () => void begin(exchange, 4));
+    await joinTries(exchange, async () => undefined);
+    expect(mayTryAgain(exchange)).toBe(true);
+    const failing = joinTries(exchange, async () => {
+      begin(exchange, 3);
+      throw new Error("no image");
+    });
+    await expect(failing).rejects.toThrow("no image");
+    expect(mayTryAgain(exchange)).toBe(false);
+  });
+});
+
+function begin(exchange: Exchange, attempts: number): void {
+  for (let index = 0; index < attempts; index += 1) exchange.beginAttempt(fakeTarget(), "fake");
+}
