@@ -1,7 +1,5 @@
 /** Targets of one model: shares, ejection and recovery, stickiness, and clients that leave. */
 
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
@@ -25,6 +23,7 @@ const both = (model: string, more = ""): string =>
 beforeAll(async () => {
   [left, right] = await Promise.all([createUpstream(), createUpstream()]);
   const workspace = createWorkspace({
+    balance: `{ sticky_by: user, breaker: { ejection: ${EJECTION_MS}ms, max_ejection: ${EJECTION_MS}ms } }`,
     providers: [provider("left", left), provider("right", right)],
     models: [
       `{ id: shares, targets: ${both("shares", ", weight: 3")} }`,
@@ -35,10 +34,6 @@ beforeAll(async () => {
       "{ id: narrow, targets: [{ provider: left, model: narrow, max_parallel: 1, queue: 1, queue_timeout: 300ms }] }",
     ],
   });
-  const path = join(workspace.pipelinesFolder, "chat.yaml");
-  const options = `{ sticky_by: user, breaker: { ejection: ${EJECTION_MS}ms, max_ejection: ${EJECTION_MS}ms } }`;
-  const text = readFileSync(path, "utf8").replace("  - balance\n", `  - use: balance\n    with: ${options}\n`);
-  writeFileSync(path, text);
   gateway = await startGateway(workspace, {}, "info");
 });
 beforeEach(() => {
@@ -162,7 +157,8 @@ it("sticky requests of one user stay with one target, and users are spread", asy
 });
 
 it(`${ABORTS} clients in a row that leave do not open the breaker, and leave nothing in flight`, async () => {
-  left.script({ kind: "reply", text: "word ".repeat(400), eventDelayMs: 5, delayMs: 20 });
+  const text = "word ".repeat(400);
+  left.script(({ parsed }) => ({ kind: "reply", text, eventDelayMs: 5, delayMs: parsed?.["stream"] === true ? 20 : 5_000 }));
   for (let n = 0; n < ABORTS; n += 1) {
     const leaving = new AbortController();
     const user = `leaver-${n}`;

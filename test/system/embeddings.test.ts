@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream, vectorOf, wireFixture } from "@sluice/kit/testing";
 import { openaiClient, rowsOf } from "./client.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
-import { DEFAULT_MODELS } from "./workspace.ts";
+import { DEFAULT_MODELS, NEVER_EJECTS } from "./workspace.ts";
 
 const FIXTURES = new URL("../fixtures/openai/", import.meta.url).pathname;
 const MODEL = "openai/text-embedding-3-small";
@@ -18,6 +18,7 @@ let client: OpenAI;
 beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({
+    balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     providers: [
       `floats: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, embedding_formats: [float] }`,

@@ -1,6 +1,6 @@
 /** A temporary installation: a folder with a gateway file, copies of the shipped pipelines, and room for data. */
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -18,7 +18,12 @@ export interface WorkspaceOptions {
   readonly providers?: readonly string[];
   /** All models, each as `{ id: …, targets: … }`. Default: `DEFAULT_MODELS`. */
   readonly models?: readonly string[];
+  /** Options of the step `balance` in every pipeline that has it. Default: none, as shipped. */
+  readonly balance?: string;
 }
+
+/** Options of `balance` for tests that make a model's only target fail again and again, and look at each failure. */
+export const NEVER_EJECTS = "{ breaker: { eject_single: false } }";
 
 /** A folder that a gateway is started in. */
 export interface Workspace {
@@ -49,6 +54,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   mkdirSync(join(folder, "config"));
   cpSync(join(SHIPPED, "config/prices.yaml"), join(folder, "config/prices.yaml"));
   cpSync(join(SHIPPED, "pipelines"), pipelinesFolder, { recursive: true });
+  if (options.balance !== undefined) setBalance(pipelinesFolder, options.balance);
   const workspace: Workspace = {
     folder,
     configPath,
@@ -64,6 +70,13 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   };
   workspace.write(workspace.config(options));
   return workspace;
+}
+
+function setBalance(folder: string, options: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    writeFileSync(path, readFileSync(path, "utf8").replace("  - balance\n", `  - use: balance\n    with: ${options}\n`));
+  }
 }
 
 function gatewayFile(dataDirectory: string, options: WorkspaceOptions): string {
