@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream, vectorOf, wireFixture } from "@sluice/kit/testing";
 import { openaiClient, rowsOf } from "./client.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
-import { DEFAULT_MODELS } from "./workspace.ts";
+import { DEFAULT_MODELS, NEVER_EJECTS } from "./workspace.ts";
 
 const FIXTURES = new URL("../fixtures/openai/", import.meta.url).pathname;
 const MODEL = "openai/text-embedding-3-small";
@@ -20,6 +20,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     // One call each: what retries do with failures is another test's.
     attempts: 1,
+    balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     providers: [
       `floats: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, embedding_formats: [float] }`,

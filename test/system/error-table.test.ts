@@ -5,6 +5,7 @@ import { ERROR_CODES, type ErrorCode } from "@sluice/spec";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
 import { createKey, MESSAGES } from "./client.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { NEVER_EJECTS } from "./workspace.ts";
 import { sendRaw } from "./raw-client.ts";
 
 const CHAT = "/v1/chat/completions";
@@ -19,6 +20,7 @@ let limited: string;
 beforeAll(async () => {
   upstream = await createUpstream();
   gateway = await startGateway({
+    balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     server: "max_body: 4kb",
     provider: "timeouts: { connect: 1s, first_byte: 1s, idle: 5s }",

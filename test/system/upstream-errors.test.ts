@@ -6,6 +6,7 @@ import { createUpstream, GARBAGE, type Upstream, type UpstreamAction } from "@sl
 import { chat, MESSAGES, openaiClient, rowsOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
+import { NEVER_EJECTS } from "./workspace.ts";
 
 const TELLING = `The key ${UPSTREAM_KEY} was refused by http://10.1.2.3:8080/v1 for org-Abc123456.`;
 
@@ -76,6 +77,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     // One call each: what retries do with failures is another test's.
     attempts: 1,
+    balance: NEVER_EJECTS,
     baseUrl: upstream.baseUrl,
     provider: "timeouts: { first_byte: 300ms, idle: 300ms }",
     providers: ['dead: { use: openai, api_key: "${env:OPENAI_API_KEY}", base_url: "http://127.0.0.1:1/v1" }'],

@@ -20,7 +20,12 @@ export interface WorkspaceOptions {
   readonly models?: readonly string[];
   /** Calls of the same target, of the step `retry` in every pipeline. Default: as shipped. */
   readonly attempts?: number;
+  /** Options of the step `balance` in every pipeline that has it. Default: none, as shipped. */
+  readonly balance?: string;
 }
+
+/** Options of `balance` for tests that make a model's only target fail again and again, and look at each failure. */
+export const NEVER_EJECTS = "{ breaker: { eject_single: false } }";
 
 /** A folder that a gateway is started in. */
 export interface Workspace {
@@ -52,6 +57,7 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
   cpSync(join(SHIPPED, "config/prices.yaml"), join(folder, "config/prices.yaml"));
   cpSync(join(SHIPPED, "pipelines"), pipelinesFolder, { recursive: true });
   if (options.attempts !== undefined) setAttempts(pipelinesFolder, options.attempts);
+  if (options.balance !== undefined) setBalance(pipelinesFolder, options.balance);
   const workspace: Workspace = {
     folder,
     configPath,
@@ -70,10 +76,17 @@ export function createWorkspace(options: WorkspaceOptions = {}): Workspace {
 }
 
 function setAttempts(folder: string, attempts: number): void {
+  replaceInPipelines(folder, /^( +- )retry\b.*$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
+}
+
+function setBalance(folder: string, options: string): void {
+  replaceInPipelines(folder, /^( +- )balance\b.*$/m, `$1{ use: balance, with: ${options} }`);
+}
+
+function replaceInPipelines(folder: string, line: RegExp, by: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    const text = readFileSync(path, "utf8").replace(/^( +- )retry\b.*$/m, `$1{ use: retry, with: { attempts: ${attempts} } }`);
-    writeFileSync(path, text);
+    writeFileSync(path, readFileSync(path, "utf8").replace(line, by));
   }
 }
 

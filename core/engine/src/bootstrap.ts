@@ -12,6 +12,7 @@ import { createProcessContainer } from "./generation/container.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
+import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
@@ -104,7 +105,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
   const counting = { tokens, factors: createFamilyFactors() };
-  const container = createProcessContainer({ log, clock, definitions, shared: new SharedPool(), keyRing, ledger, tokens });
+  const shared = new SharedPool();
+  const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
@@ -122,7 +124,13 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const keyParts = { keys, teams, keyRing, clock, log, declared: () => manager.live?.snapshot.keys ?? [] };
   const adminApp = createAdminApp(
     { keyRing, headerNames: server.authHeaders, clock, log },
-    { ...keyRoutes(keyParts), ...keyListRoutes(keyParts), ...teamRoutes(keyParts), ...configRoutes(manager) },
+    {
+      ...keyRoutes(keyParts),
+      ...keyListRoutes(keyParts),
+      ...teamRoutes(keyParts),
+      ...configRoutes(manager),
+      ...deploymentRoutes(shared),
+    },
   );
   const publicListener = await listenOrExplain(
     () => listen(publicApp.callback(), server.host, server.port),

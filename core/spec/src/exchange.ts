@@ -106,6 +106,11 @@ export interface Exchange {
   readonly attempts: readonly Attempt[];
   /** Opens the record of an upstream call. It is counted as dispatched from here on. */
   beginAttempt(target: Target, provider: string): Attempt;
+  /**
+   * Registers what is to happen when the exchange is over, however it ended: every attempt has its outcome, the rows are
+   * recorded, and nothing is under way any more. Must not throw.
+   */
+  onSettle(settled: () => void): void;
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /** Data that steps of one plugin share with each other. */

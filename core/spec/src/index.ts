@@ -1,6 +1,7 @@
 /** @sluice/spec: what plugins and the engine agree on. Types, the error class, the codes. */
 
 export * from "./codes.ts";
+export * from "./deployment.ts";
 export * from "./error.ts";
 export * from "./exchange.ts";
 export * from "./frame.ts";

@@ -4,6 +4,9 @@ import type { Target } from "./target.ts";
 
 export type ModelMode = "chat" | "embedding" | "image";
 
+/** How one target is chosen among several. */
+export type BalanceStrategy = "weighted" | "priority" | "least_busy" | "lowest_latency" | "lowest_cost" | "sticky";
+
 /** The class of a failure that another model may help with. */
 export type FallbackClass = "general" | "context_window" | "content_policy";
 
@@ -16,6 +19,8 @@ export interface Model {
   readonly mode: ModelMode;
   /** In the order of the file. Targets of unavailable providers are left out. */
   readonly targets: readonly Target[];
+  /** How a target is chosen; it wins over what the pipeline's step says. */
+  readonly balance?: BalanceStrategy;
   readonly accessGroups: readonly string[];
   /** Name of the provider that owns the first configured target. */
   readonly ownedBy: string;

@@ -14,6 +14,16 @@ export interface Target {
   readonly price?: Price;
   /** Parameters that the provider cannot honour are dropped, not refused. */
   readonly dropParams?: boolean;
+  /** The share among the model's targets, a whole number; 0 serves only when nothing else can. Absent: 1. */
+  readonly weight?: number;
+  /** The lower, the earlier it is chosen where priorities count. Absent: 0. */
+  readonly priority?: number;
+  /** How many exchanges may use the deployment at the same time in this process. Absent: any number. */
+  readonly maxParallel?: number;
+  /** How many more may wait for it. Absent: none. */
+  readonly queue?: number;
+  /** How long each of them may wait, in milliseconds. */
+  readonly queueTimeoutMs?: number;
   /** The request's metadata, without what steers the gateway, goes to the provider. */
   readonly forwardMetadata?: boolean;
 }

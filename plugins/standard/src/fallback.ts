@@ -65,7 +65,10 @@ export const fallback = defineStep<FallbackConfig>({
   reentrant: true,
   provides: ["fallback"],
   requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
-  before: [{ capability: "retry", reason: "each retry would go through all models again" }],
+  before: [
+    { capability: "retry", reason: "each retry would go through all models again" },
+    { capability: "target", reason: "another model has targets of its own" },
+  ],
   create(config, host) {
     return {
       async run({ exchange }, next) {

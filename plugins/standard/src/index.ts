@@ -1,6 +1,7 @@
 /** @sluice/standard: the steps of every shipped pipeline. */
 
 import { auth } from "./auth.ts";
+import { balance } from "./balance.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
 import { models } from "./models.ts";
@@ -10,4 +11,4 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, fallback, retry, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, fallback, balance, retry, provider, passthrough, models, modelInfo, spend];

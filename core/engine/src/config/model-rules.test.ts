@@ -42,3 +42,14 @@ describe("prices of targets", () => {
     expect(faults(target("cheap"))).toEqual([]);
   });
 });
+
+describe("queues of targets", () => {
+  it("need a limit that something can wait for", () => {
+    const target = (parts: object) => ({ targets: [{ provider: "openai", model: "gpt-4o", ...parts }] });
+    expect(faults(target({ queue: 3, max_parallel: 1 }))).toEqual([]);
+    expect(faults(target({ queue: 0 }))).toEqual([]);
+    expect(faults(target({ queue: 3 }))).toEqual([
+      "models.0.targets.0.queue `models[0].targets[0].queue` has no effect without `max_parallel`: say how many requests may run, or remove the queue",
+    ]);
+  });
+});

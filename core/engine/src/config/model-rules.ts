@@ -7,13 +7,16 @@ import type { PriceSection } from "./schema/prices.ts";
 
 const CLASSES = ["general", "context_window", "content_policy"];
 
-/** The faults of fallbacks and of targets' prices. Reads whatever is there; schemas report what is not. */
+/** The faults of fallbacks, and of targets' prices and queues. Reads whatever is there; schemas report what is not. */
 export function modelReferenceFaults(gateway: unknown): Fault[] {
   const models = listOf(gateway, ["models"]);
   const ids = models.map((model) => valueAtPath(model, ["id"])).filter((id) => typeof id === "string");
   return models.flatMap((model, index) => [
     ...CLASSES.flatMap((name) => fallbackFaults(model, ["models", index, "fallbacks", name], ids)),
-    ...listOf(model, ["targets"]).flatMap((target, place) => priceFaults(target, ["models", index, "targets", place, "price"])),
+    ...listOf(model, ["targets"]).flatMap((target, place) => {
+      const path = ["models", index, "targets", place];
+      return [...priceFaults(target, [...path, "price"]), ...queueFaults(target, [...path, "queue"])];
+    }),
   ]);
 }
 
@@ -40,6 +43,14 @@ function priceFaults(target: unknown, path: readonly (string | number)[]): Fault
   if (typeof price !== "object" || price === null || Array.isArray(price)) return [];
   const fault = priceFault(price as PriceSection);
   return fault === undefined ? [] : [{ path, on: "key", message: `\`${formatPath(path)}\` ${fault.message}`, fix: fault.fix }];
+}
+
+/** A queue is for those who find `max_parallel` reached. */
+function queueFaults(target: unknown, path: readonly (string | number)[]): Fault[] {
+  const queue = valueAtPath(target, ["queue"]);
+  if (typeof queue !== "number" || queue <= 0 || valueAtPath(target, ["max_parallel"]) !== undefined) return [];
+  const message = `\`${formatPath(path)}\` has no effect without \`max_parallel\``;
+  return [{ path, on: "key", message, fix: "say how many requests may run, or remove the queue" }];
 }
 
 function isMatch(wildcard: string, id: string): boolean {

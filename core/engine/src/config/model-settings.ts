@@ -2,6 +2,7 @@
 
 import type { ModelInfo, Target } from "@sluice/spec";
 
+import { parseDuration } from "@sluice/kit";
 import { priceOf } from "./price-section.ts";
 import type { ResolvedDocument } from "./references.ts";
 import type { InfoSection, ModelSection, TargetSection } from "./schema/models.ts";
@@ -18,8 +19,10 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
       ...priceOfTarget(target, gateway.document.file),
       ...(target.drop_params === true ? { dropParams: true } : {}),
       ...(target.forward_metadata === true ? { forwardMetadata: true } : {}),
+      ...balanceOfTarget(target),
       at: gateway.document.keyAt(["models", index, "targets", place]),
     })),
+    ...(model.balance === undefined ? {} : { balance: model.balance }),
     accessGroups: model.access_groups,
     ...(model.fallbacks === undefined ? {} : { fallbacks: model.fallbacks }),
     ...(model.info === undefined ? {} : { info: infoOf(model.info) }),
@@ -30,6 +33,15 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
 function priceOfTarget({ price: section }: TargetSection, file: string): Pick<Target, "price"> {
   const price = section === undefined ? undefined : priceOf(section, file);
   return price === undefined ? {} : { price };
+}
+
+/** What the step `balance` goes by. Defaults are left out: a target says what is special about it. */
+function balanceOfTarget({ weight, priority, max_parallel: maxParallel, queue, queue_timeout: timeout }: TargetSection) {
+  return {
+    ...(weight === 1 ? {} : { weight }),
+    ...(priority === 0 ? {} : { priority }),
+    ...(maxParallel === undefined ? {} : { maxParallel, queue, queueTimeoutMs: parseDuration(timeout) ?? 0 }),
+  };
 }
 
 function infoOf({ max_input_tokens: maxInputTokens, max_output_tokens: maxOutputTokens, ...supports }: InfoSection): ModelInfo {

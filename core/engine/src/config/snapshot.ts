@@ -1,6 +1,7 @@
 /** The snapshot: everything the configuration says, checked, resolved and frozen. */
 
 import type {
+  BalanceStrategy,
   FallbackClass,
   ModelInfo,
   ModelMode,
@@ -97,6 +98,11 @@ export interface TargetSettings {
   readonly price?: Price;
   readonly dropParams?: boolean;
   readonly forwardMetadata?: boolean;
+  readonly weight?: number;
+  readonly priority?: number;
+  readonly maxParallel?: number;
+  readonly queue?: number;
+  readonly queueTimeoutMs?: number;
   readonly at: Position;
 }
 
@@ -105,6 +111,8 @@ export interface ModelSettings {
   readonly id: string;
   readonly mode: ModelMode;
   readonly targets: readonly TargetSettings[];
+  /** Wins over the strategy of the step. */
+  readonly balance?: BalanceStrategy;
   readonly accessGroups: readonly string[];
   readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
   readonly info?: ModelInfo;

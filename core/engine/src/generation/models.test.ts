@@ -52,6 +52,14 @@ describe("the catalogue", () => {
     expect(own.find("x/y")).toMatchObject({ id: "x/y", targets: [{ id: "openai/y", price }], ...parts });
   });
 
+  it("hands on how targets are balanced, through a wildcard as well", () => {
+    const parts = { weight: 3, priority: -1, maxParallel: 2, queue: 5, queueTimeoutMs: 100 };
+    const settings = modelOf("x/*", ["openai/*"], { balance: "priority" });
+    const targets = settings.targets.map((target) => ({ ...target, ...parts }));
+    const own = createCatalog(snapshotOf({ providers: [providerOf("openai")], models: [{ ...settings, targets }] }));
+    expect(own.find("x/y")).toMatchObject({ balance: "priority", targets: [{ id: "openai/y", ...parts }] });
+  });
+
   it("takes what a wildcard matched as text, whatever it holds", () => {
     expect(catalog.find("openai/$&*")?.targets[0]?.model).toBe("$&*");
   });

@@ -30,6 +30,7 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
     entry: settings.id,
     mode: settings.mode,
     targets: Object.freeze(targets),
+    ...(settings.balance === undefined ? {} : { balance: settings.balance }),
     accessGroups: settings.accessGroups,
     ownedBy: settings.targets[0]?.provider ?? "",
     ...(settings.fallbacks === undefined ? {} : { fallbacks: settings.fallbacks }),
@@ -38,7 +39,7 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
 }
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
-  const { provider, price, dropParams, forwardMetadata } = settings;
+  const { provider, price, dropParams, forwardMetadata, weight, priority, maxParallel, queue, queueTimeoutMs } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
     provider,
@@ -46,6 +47,11 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
     ...(price === undefined ? {} : { price }),
     ...(dropParams === true ? { dropParams } : {}),
     ...(forwardMetadata === true ? { forwardMetadata } : {}),
+    ...(weight === undefined ? {} : { weight }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(maxParallel === undefined ? {} : { maxParallel }),
+    ...(queue === undefined ? {} : { queue }),
+    ...(queueTimeoutMs === undefined ? {} : { queueTimeoutMs }),
   });
 }
 

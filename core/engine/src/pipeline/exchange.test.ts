@@ -55,3 +55,16 @@ describe("the deadline of an exchange", () => {
     expect(exchange.signal.aborted).toBe(false);
   });
 });
+
+describe("the end of an exchange", () => {
+  it("is told to everybody who waits for it, once", () => {
+    const exchange = open(fakeRequest({}));
+    const told: string[] = [];
+    exchange.onSettle(() => told.push("first"));
+    exchange.onSettle(() => told.push("second"));
+    expect(told).toEqual([]);
+    exchange.end();
+    exchange.end();
+    expect(told).toEqual(["first", "second"]);
+  });
+});

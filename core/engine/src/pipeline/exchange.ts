@@ -55,6 +55,7 @@ export class LiveExchange implements Exchange {
   readonly #clock: Clock;
   readonly #read: ExchangeOptions["read"];
   #timer: NodeJS.Timeout;
+  #settled: (() => void)[] = [];
   #received: Promise<void> | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -102,6 +103,10 @@ export class LiveExchange implements Exchange {
     return attempt;
   }
 
+  onSettle(settled: () => void): void {
+    this.#settled.push(settled);
+  }
+
   /** Ends everything under way. The first reason stays. */
   abort(reason: GatewayError): void {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
@@ -122,8 +127,11 @@ export class LiveExchange implements Exchange {
     }, leftMs);
   }
 
-  /** The exchange is over: its deadline no longer matters. */
+  /** The exchange is over: its deadline no longer matters, and who waited for its end is told, once. */
   end(): void {
     clearTimeout(this.#timer);
+    const settled = this.#settled;
+    this.#settled = [];
+    for (const tell of settled) tell();
   }
 }

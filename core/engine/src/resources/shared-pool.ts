@@ -23,6 +23,11 @@ export class SharedPool {
     return value;
   }
 
+  /** The value of a key while somebody holds it. Looking is no hold. */
+  find(key: string): SharedValue | undefined {
+    return this.#held.get(key)?.value;
+  }
+
   /** Lets go of one hold. */
   async release(key: string): Promise<void> {
     const held = this.#held.get(key);

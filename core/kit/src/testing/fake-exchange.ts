@@ -27,6 +27,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
       attempts.push(attempt);
       return attempt;
     },
+    onSettle: () => undefined,
     headers: new Map(),
     state: new Map(),
     ...parts,

@@ -1,6 +1,6 @@
 /** The section `models:` of gateway.yaml. */
 
-import type { FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/spec";
+import type { BalanceStrategy, FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/spec";
 
 import { type PriceSection, priceSchema } from "./prices.ts";
 
@@ -66,9 +66,44 @@ export const modelSchema: JsonSchema = {
             default: false,
             description: "Sends the request's metadata to the provider, without what steers the gateway.",
           },
+          weight: {
+            type: "integer",
+            minimum: 0,
+            maximum: 1_000_000,
+            default: 1,
+            description: "The share of the requests, beside the other targets' weights; 0 serves only when no other can.",
+          },
+          priority: {
+            type: "integer",
+            default: 0,
+            description: "For the strategy `priority`: the lowest number that can serve is chosen.",
+          },
+          max_parallel: {
+            type: "integer",
+            minimum: 1,
+            description: "Requests at the same time at most, in this process. Absent: any number.",
+          },
+          queue: {
+            type: "integer",
+            minimum: 0,
+            maximum: 100_000,
+            default: 0,
+            description: "Requests that may wait when `max_parallel` is reached and no other target has room.",
+          },
+          queue_timeout: {
+            type: "string",
+            format: "duration",
+            default: "5s",
+            description: "How long a request may wait in the queue.",
+          },
           price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
         },
       },
+    },
+    balance: {
+      type: "string",
+      enum: ["weighted", "priority", "least_busy", "lowest_latency", "lowest_cost", "sticky"],
+      description: "How one of the targets is chosen. Absent: as the step `balance` of the pipeline says.",
     },
     access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
     fallbacks: {
@@ -99,6 +134,7 @@ export interface ModelSection {
   readonly id: string;
   readonly mode: ModelMode;
   readonly targets: readonly TargetSection[];
+  readonly balance?: BalanceStrategy;
   readonly access_groups: readonly string[];
   readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
   readonly info?: InfoSection;
@@ -111,6 +147,11 @@ export interface TargetSection {
   readonly price?: PriceSection;
   readonly drop_params?: boolean;
   readonly forward_metadata?: boolean;
+  readonly weight: number;
+  readonly priority: number;
+  readonly max_parallel?: number;
+  readonly queue: number;
+  readonly queue_timeout: string;
 }
 
 /** What the operator says of a model. Every key but the first two begins with `supports_`. */

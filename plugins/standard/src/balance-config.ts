@@ -1,0 +1,137 @@
+/** The options of the step `balance`. */
+
+import { parseDuration } from "@sluice/kit";
+import type { BalanceStrategy, JsonSchema } from "@sluice/spec";
+import type { BreakerSettings } from "./breaker.ts";
+
+/** What keeps a client with its target. */
+export type StickyBy = "key" | "user" | "header" | "prompt_prefix";
+
+/** What YAML says. */
+export interface BalanceConfig {
+  readonly strategy: BalanceStrategy;
+  readonly sticky_by: StickyBy;
+  readonly sticky_header?: string;
+  readonly targets: number;
+  readonly breaker: BreakerConfig;
+}
+
+/** What YAML says of the circuit breaker. */
+export interface BreakerConfig {
+  readonly consecutive: number;
+  readonly ratio: string;
+  readonly min_requests: number;
+  readonly ejection: string;
+  readonly max_ejection: string;
+  readonly max_ejected: string;
+  readonly eject_single: boolean;
+}
+
+/** How many targets of one model may be ejected. */
+export interface EjectionLimits {
+  /** From 0 to 1. */
+  readonly maxEjected: number;
+  readonly ejectSingle: boolean;
+}
+
+const PERCENT = "^(100|[1-9]?[0-9])%$";
+const percent = (value: string, description: string) => ({ type: "string", pattern: PERCENT, default: value, description });
+
+const DEFAULTS = {
+  consecutive: 5,
+  ratio: "50%",
+  min_requests: 20,
+  ejection: "5s",
+  max_ejection: "30s",
+  max_ejected: "50%",
+  eject_single: true,
+} satisfies BreakerConfig;
+
+/** The schema of the options. */
+export const balanceSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    strategy: {
+      type: "string",
+      enum: ["weighted", "priority", "least_busy", "lowest_latency", "lowest_cost", "sticky"],
+      default: "weighted",
+      description: "How a target is chosen, unless the model's own `balance` says it.",
+    },
+    sticky_by: {
+      type: "string",
+      enum: ["key", "user", "header", "prompt_prefix"],
+      default: "key",
+      description:
+        "For `sticky`: requests that are equal in this go to one target. `prompt_prefix` is what comes up to the first user message, 1,024 characters at most.",
+    },
+    sticky_header: { type: "string", minLength: 1, description: "For `sticky_by: header`: the request header's name." },
+    targets: {
+      type: "integer",
+      minimum: 1,
+      maximum: 3,
+      default: 2,
+      description: "Different targets that one request may try, within three attempts in all.",
+    },
+    breaker: {
+      type: "object",
+      default: DEFAULTS,
+      additionalProperties: false,
+      description: "When a deployment gets no requests for a while.",
+      properties: {
+        consecutive: {
+          type: "integer",
+          minimum: 1,
+          default: DEFAULTS.consecutive,
+          description: "Failures in a row that eject a deployment.",
+        },
+        ratio: percent(DEFAULTS.ratio, "The share of failures within ten seconds that ejects it."),
+        min_requests: {
+          type: "integer",
+          minimum: 1,
+          default: DEFAULTS.min_requests,
+          description: "Attempts within ten seconds from which on the share counts.",
+        },
+        ejection: {
+          type: "string",
+          format: "duration",
+          default: DEFAULTS.ejection,
+          description: "How long the first ejection lasts; then one request tries, and each failure doubles the time.",
+        },
+        max_ejection: {
+          type: "string",
+          format: "duration",
+          default: DEFAULTS.max_ejection,
+          description: "How long an ejection lasts at most. A refused credential ejects for five minutes.",
+        },
+        max_ejected: percent(DEFAULTS.max_ejected, "The share of a model's targets that may be ejected, if it has several."),
+        eject_single: {
+          type: "boolean",
+          default: DEFAULTS.eject_single,
+          description: "Ejects the target of a model that has only one; requests then get 503 with `retry-after`.",
+        },
+      },
+    },
+  },
+};
+
+/** The breaker's settings in milliseconds and fractions. */
+export function breakerSettings(config: BreakerConfig): BreakerSettings & EjectionLimits {
+  return {
+    consecutive: config.consecutive,
+    ratio: fraction(config.ratio),
+    minRequests: config.min_requests,
+    ejectionMs: milliseconds(config.ejection),
+    maxEjectionMs: milliseconds(config.max_ejection),
+    maxEjected: fraction(config.max_ejected),
+    ejectSingle: config.eject_single,
+  };
+}
+
+function fraction(percentage: string): number {
+  return Number.parseInt(percentage, 10) / 100;
+}
+
+/** A duration that the schema has checked. */
+function milliseconds(duration: string): number {
+  return parseDuration(duration) ?? 0;
+}

@@ -1,0 +1,63 @@
+/** The targets of one model, and which of them can serve. */
+
+import type { BalanceStrategy } from "@sluice/spec";
+import type { EjectionLimits } from "./balance-config.ts";
+import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
+import type { SlotLimits } from "./deployment-slots.ts";
+
+/** A target of the group. */
+export interface GroupMember extends Member {
+  readonly limits: SlotLimits;
+}
+
+/** What a group is asked. */
+export interface GroupChoice extends ChoiceParts {
+  readonly strategy: BalanceStrategy;
+  /** Those that the exchange has tried already. */
+  readonly tried: ReadonlySet<GroupMember>;
+  /** Whether a member without room will do, as long as its queue has. */
+  readonly mayWait: boolean;
+}
+
+/** Time after which a model without room is worth another try. */
+const NO_ROOM_MS = 1_000;
+
+/** The members of one model, in the order of the file. */
+export class BalanceGroup {
+  readonly members: readonly GroupMember[];
+  readonly #limits: EjectionLimits;
+
+  constructor(members: readonly GroupMember[], limits: EjectionLimits) {
+    this.members = members;
+    this.#limits = limits;
+  }
+
+  /** The member to try next; `undefined` when none can take the request. */
+  choose(choice: GroupChoice): GroupMember | undefined {
+    const live = this.#live(choice.nowMs).filter((member) => !choice.tried.has(member));
+    let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(limits));
+    if (able.length === 0 && choice.mayWait) able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(limits));
+    if (able.length === 0) return undefined;
+    const weighty = able.filter(({ weight }) => weight > 0);
+    return chooseMember(weighty.length > 0 ? weighty : able, choice.strategy, choice) as GroupMember;
+  }
+
+  /** When another try makes sense, in milliseconds from now: with the next probe, where none is live. */
+  retryAfterMs(nowMs: number): number {
+    if (this.#live(nowMs).length > 0) return NO_ROOM_MS;
+    const waits = this.members.map(({ deployment }) => (deployment.breaker.openUntilMs ?? nowMs) - nowMs);
+    return Math.max(NO_ROOM_MS, Math.min(...waits));
+  }
+
+  /** The members that are not ejected. Where too many are, those come back whose ejection ends first. */
+  #live(nowMs: number): readonly GroupMember[] {
+    const { members } = this;
+    const ejected = members.filter(({ deployment }) => !deployment.breaker.isAdmitting(nowMs));
+    if (ejected.length === 0) return members;
+    const { maxEjected, ejectSingle } = this.#limits;
+    const allowed = members.length === 1 ? Number(ejectSingle) : Math.floor(members.length * maxEjected);
+    const untilMs = ({ deployment }: GroupMember): number => deployment.breaker.openUntilMs ?? 0;
+    const kept = new Set(ejected.toSorted((a, b) => untilMs(b) - untilMs(a)).slice(0, allowed));
+    return members.filter((member) => !kept.has(member));
+  }
+}

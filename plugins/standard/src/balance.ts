@@ -1,0 +1,136 @@
+/** The step `balance`: chooses the target of a request, goes to another when it fails, and ejects those that keep failing. */
+
+import { defineStep } from "@sluice/kit";
+import {
+  DEPLOYMENTS_KEY,
+  type Exchange,
+  GatewayError,
+  type Host,
+  isGatewayError,
+  type Model,
+  type Price,
+  type Target,
+} from "@sluice/spec";
+import { type BalanceConfig, balanceSchema, breakerSettings, type EjectionLimits } from "./balance-config.ts";
+import { BalanceGroup, type GroupMember } from "./balance-group.ts";
+import { stickyKey } from "./balance-sticky.ts";
+import { type Deployment, Deployments } from "./deployment.ts";
+import { Lease } from "./deployment-lease.ts";
+import { mayTryAgain } from "./tries.ts";
+
+export const balance = defineStep<BalanceConfig>({
+  name: "balance",
+  stability: "beta",
+  summary: "Chooses the target of a request, goes to another one when it fails, and ejects deployments that keep failing.",
+  config: balanceSchema,
+  check: ({ sticky_by: by, sticky_header: header }) =>
+    (by === "header") === (header !== undefined)
+      ? []
+      : [
+          {
+            path: [header === undefined ? "sticky_by" : "sticky_header"],
+            message: "`sticky_by: header` and `sticky_header` belong together",
+            fix: "write both, or none",
+          },
+        ],
+  operations: ["chat", "embeddings", "images"],
+  reentrant: true,
+  provides: ["target"],
+  before: [{ capability: "retry", reason: "a retry asks the same target again, and each would choose anew" }],
+  requires: [{ capability: "identity", reason: "the targets are those of a model that the key may use" }],
+  create(config, host) {
+    const { clock, log } = host;
+    const settings = breakerSettings(config.breaker);
+    const groups = openGroups(host, settings);
+    const header = config.sticky_header?.toLowerCase() ?? "";
+    return {
+      async run({ exchange }, next) {
+        const { model } = exchange;
+        const group = model === undefined ? undefined : groups.get(model.entry);
+        // A model without a target is the provider step's to explain.
+        if (model === undefined || group === undefined) return next();
+        const strategy = model.balance ?? config.strategy;
+        const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
+        const tried = new Set<GroupMember>();
+        let failure: GatewayError | undefined;
+        for (;;) {
+          const nowMs = clock.monotonic();
+          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, mayWait: failure === undefined });
+          if (member === undefined) throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
+          tried.add(member);
+          const { deployment, limits } = member;
+          if (deployment.slots.hasRoom(limits)) deployment.slots.take();
+          else await deployment.slots.wait(limits, exchange.signal);
+          const lease = new Lease({ deployment, exchange, settings, log, nowMs: clock.monotonic() });
+          // A wildcard's targets have the request's own names, in the order of the entry's.
+          exchange.target = model.targets[group.members.indexOf(member)];
+          try {
+            await next();
+          } catch (error) {
+            lease.fail();
+            const isOver = tried.size >= config.targets || clock.monotonic() >= exchange.deadlineMs;
+            if (isOver || !mayTryAnother(error, exchange)) throw error;
+            failure = error as GatewayError;
+            continue;
+          }
+          lease.succeed();
+          return;
+        }
+      },
+    };
+  },
+});
+
+/** The group of every model with a target, by its entry. Deployments are shared by every model, pipeline and generation. */
+function openGroups(host: Host, limits: EjectionLimits): ReadonlyMap<string, BalanceGroup> {
+  const registry = host.shared(DEPLOYMENTS_KEY, () => new Deployments());
+  const opened = new Map<string, Deployment>();
+  const deploymentOf = (target: Target): Deployment => {
+    const known = opened.get(target.id);
+    if (known !== undefined) return known;
+    const deployment = host.shared(`deployment:${target.id}`, () => registry.open(target, host.clock));
+    deployment.breaker.renew(host.clock.monotonic());
+    opened.set(target.id, deployment);
+    return deployment;
+  };
+  return new Map(
+    host.models.list().map(({ entry, targets }) => {
+      const members = targets.map((target) => memberOf(target, deploymentOf(target), host));
+      return [entry, new BalanceGroup(members, limits)];
+    }),
+  );
+}
+
+function memberOf(target: Target, deployment: Deployment, { prices, providers }: Host): GroupMember {
+  const price = target.price ?? prices.find(providers.find(target.provider)?.use ?? target.provider, target.model);
+  return {
+    deployment,
+    weight: target.weight ?? 1,
+    priority: target.priority ?? 0,
+    cost: costOf(price),
+    limits: {
+      maxParallel: target.maxParallel ?? Infinity,
+      queue: target.queue ?? 0,
+      queueTimeoutMs: target.queueTimeoutMs ?? 0,
+    },
+    turn: 0,
+  };
+}
+
+/** Three tokens of prompt to one of completion, as chats are. What is not priced by the token comes last. */
+function costOf(price: Price | undefined): number {
+  if (price?.free === true) return 0;
+  return price?.input === undefined ? Infinity : (price.input * 3 + (price.output ?? 0)) / 4;
+}
+
+/** Whether another target may do better: the failure was the deployment's own, and the exchange has an attempt left. */
+function mayTryAnother(error: unknown, exchange: Exchange): boolean {
+  if (!isGatewayError(error) || exchange.signal.aborted || !mayTryAgain(exchange)) return false;
+  return error.retryable || error.code === "upstream_auth_failed" || error.code === "upstream_unreachable";
+}
+
+function overloaded(model: Model, retryAfterMs: number): GatewayError {
+  return new GatewayError("overloaded", `No deployment of the model ${model.id} can take the request at the moment.`, {
+    retryAfterMs,
+  });
+}
