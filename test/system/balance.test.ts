@@ -23,6 +23,8 @@ const both = (model: string, more = ""): string =>
 beforeAll(async () => {
   [left, right] = await Promise.all([createUpstream(), createUpstream()]);
   const workspace = createWorkspace({
+    // One call of a target: what retries do is another test's.
+    attempts: 1,
     balance: `{ sticky_by: user, breaker: { ejection: ${EJECTION_MS}ms, max_ejection: ${EJECTION_MS}ms } }`,
     providers: [provider("left", left), provider("right", right)],
     models: [

@@ -7,6 +7,7 @@ import { createUpstream, DEFAULT_TEXT, type Upstream, type UpstreamAction } from
 import { chat, configStatus, createKey, MESSAGES, openaiClient, rowsOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { NEVER_EJECTS } from "./workspace.ts";
 
 const SECOND_TEXT = "It was the second one who said this.";
 
@@ -36,6 +37,8 @@ beforeAll(async () => {
   const limits = "timeouts: { first_byte: 300ms, idle: 300ms }";
   gateway = await startGateway({
     baseUrl: first.baseUrl,
+    // What an ejection does is another test's.
+    balance: NEVER_EJECTS,
     provider: limits,
     providers: [
       `second: { use: openai, ${key}, base_url: "${second.baseUrl}", ${limits} }`,
