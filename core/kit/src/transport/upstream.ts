@@ -190,8 +190,9 @@ class CallHandler implements ConnectionHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const replay = this.#replay;
     // The upstream closed the connection as the call was on its way, and has not seen it (RFC 9112 9.3.1).
-    if (this.#isReused && !this.#hasAnswered && replay !== undefined && this.#failure === undefined && isConnectionLost(error)) {
+    if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
       this.#replay = undefined;
+      this.#controller = undefined;
       replay(this);
       return;
     }
@@ -199,6 +200,15 @@ class CallHandler implements ConnectionHandler {
     const failure = this.#failure ?? transportError(error);
     if (this.#body === undefined) this.#reject(failure);
     else this.#body.fail(failure);
+  }
+
+  /**
+   * Whether the connection was used before and has answered nothing. undici also fails calls that it has not begun when their
+   * connection is reset; those have no controller.
+   */
+  #isStale(): boolean {
+    if (this.#hasAnswered || this.#failure !== undefined) return false;
+    return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
   }
 
   /** Ends the call from our side; the socket is destroyed, never reused. */
