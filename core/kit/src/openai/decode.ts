@@ -15,6 +15,7 @@ export function decodeChat(body: Uint8Array, replyModel: string, identity?: Repl
   const { text, value } = parseReply(body);
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
     if (isObject(value.error)) throw readEmbeddedError(value.error);
+    if (typeof value.error === "string") throw readEmbeddedError({ message: value.error });
     throw new GatewayError("upstream_invalid_response", "The upstream's reply has no choices.");
   }
   const usage = readUsage(value.usage, value.service_tier);

@@ -63,8 +63,7 @@ function rateLimited(
   // A spent quota answers 429 as well; asking again does not help.
   const isSpent = detail?.code === "insufficient_quota" || detail?.type === "insufficient_quota";
   return new GatewayError("upstream_rate_limited", message ?? "The upstream's rate limit is reached.", {
-    ...retryAfter(retryAfterMs),
-    ...(isSpent ? { retryable: false } : {}),
+    ...(isSpent ? { retryable: false } : retryAfter(retryAfterMs)),
   });
 }
 

@@ -88,8 +88,23 @@ describe("the translator", () => {
     expect(kept.usage).toBeUndefined();
   });
 
-  it.each(["", "ping", "null", "[]", "7", '{"choices":'])("refuses the event %j before content", (text) => {
-    expect(() => translate("m", text)).toThrow(expect.objectContaining({ code: "upstream_invalid_response" }));
+  it.each(["ping", "null", "[]", "7", '{"choices":'])("leaves out the event %j, and refuses the fourth of them", (text) => {
+    expect(translate("m", text, content, text, text).frames).toHaveLength(1);
+    expect(() => translate("m", text, content, text, text, text)).toThrow(
+      expect.objectContaining({ code: "upstream_invalid_response" }),
+    );
+  });
+
+  it("minds no empty events", () => {
+    expect(translate("m", "", "", "", "", "", content).frames).toHaveLength(1);
+  });
+
+  it("throws for an error that is told by the event's name, or as a bare text", () => {
+    const event = (data: string, name?: string) => () => createChatTranslator("m").event({ event: name, data }, openSink().sink);
+    expect(event('{"message":"full","type":"overloaded_error"}', "error")).toThrow(
+      expect.objectContaining({ code: "upstream_overloaded" }),
+    );
+    expect(event('{"error":"boom"}')).toThrow(expect.objectContaining({ code: "upstream_failed", message: "boom" }));
   });
 
   it("parses a frame once, on demand", () => {

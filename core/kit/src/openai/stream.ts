@@ -23,6 +23,9 @@ export function chunkFrame(chunk: JsonObject): Frame {
   return { raw: undefined, chunk: () => chunk };
 }
 
+/** Events of one stream that may be no JSON object. They are left out; more of them are a stream of something else. */
+const MAX_ODD_EVENTS = 3;
+
 class RawFrame implements Frame {
   readonly raw: string;
   #chunk: JsonObject | undefined;
@@ -44,8 +47,9 @@ class RawFrame implements Frame {
  */
 export function createChatTranslator(replyModel: string, identity?: ReplyIdentity): StreamTranslator {
   const repair = new ChunkRepair(replyModel, identity);
+  let oddEvents = 0;
   return {
-    event({ data }: UpstreamEvent, sink: StreamSink): void {
+    event({ event, data }: UpstreamEvent, sink: StreamSink): void {
       if (data === "[DONE]") {
         sink.done();
         return;
@@ -53,15 +57,24 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       const frame = rawFrame(repair.text(data));
       // Inside a string these words would carry a backslash before their quote. Without the first one: quotes are everywhere,
       // and a search for a rarer character is faster.
-      const isTelling = (data.includes('usage"') && !data.includes('"usage":null')) || data.includes('error"');
-      // A cut event lacks its closing brace. Two characters tell; only then is the text parsed, which throws.
+      const isTelling =
+        event === "error" || (data.includes('usage"') && !data.includes('"usage":null')) || data.includes('error"');
+      // A cut event lacks its closing brace. Two characters tell; only then is the text parsed.
       const isWhole = data.startsWith("{") && data.endsWith("}");
       if (sink.committed && !isTelling && isWhole && !repair.isSuspect(data)) {
         sink.frame(frame, "content");
         return;
       }
       const chunk = parse(frame);
-      if (isObject(chunk.error)) throw readEmbeddedError(chunk.error);
+      if (chunk === undefined) {
+        // An empty text says nothing: some keep the connection alive by it.
+        if (data !== "" && ++oddEvents > MAX_ODD_EVENTS) {
+          throw new GatewayError("upstream_invalid_response", "Events of the upstream's stream are no JSON objects.");
+        }
+        return;
+      }
+      const error = errorOf(chunk, event);
+      if (error !== undefined) throw readEmbeddedError(error);
       const usage = readUsage(chunk.usage, chunk.service_tier);
       if (usage !== undefined) sink.usage(usage);
       const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
@@ -89,14 +102,20 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function parse(frame: Frame): JsonObject {
-  let chunk: unknown;
+/** The object of an event, `undefined` when its text is none. */
+function parse(frame: Frame): JsonObject | undefined {
   try {
-    chunk = frame.chunk();
-  } catch (cause) {
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
+    const chunk: unknown = frame.chunk();
+    return isObject(chunk) ? chunk : undefined;
+  } catch {
+    return undefined;
   }
-  if (!isObject(chunk))
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
-  return chunk;
+}
+
+/** The error that an event carries, or is: some say it by the event's name alone, some as a bare text. */
+function errorOf(chunk: JsonObject, event: string | undefined): JsonObject | undefined {
+  const { error } = chunk;
+  if (isObject(error)) return error;
+  if (typeof error === "string") return { message: error };
+  return event === "error" ? chunk : undefined;
 }

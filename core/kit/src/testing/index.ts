@@ -1,6 +1,7 @@
 /** @sluice/kit/testing: what tests of plugins and of the gateway are made with. */
 
 export * from "./upstream.ts";
+export * from "./fault-upstream.ts";
 export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";

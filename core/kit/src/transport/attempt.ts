@@ -3,7 +3,8 @@
 import {
   type Attempt,
   type Clock,
-  type GatewayError,
+  type DecodedReply,
+  GatewayError,
   type ProviderInstance,
   type ProviderRequest,
   type Reply,
@@ -13,6 +14,7 @@ import { replyTexts } from "../openai/reply-texts.ts";
 import { asGatewayError } from "./errors.ts";
 import { localResponse } from "./local.ts";
 import { openStream } from "./stream.ts";
+import { wholeAsStream } from "./whole-stream.ts";
 import type { Upstream, UpstreamResponse } from "./upstream.ts";
 
 /** What an attempt needs. */
@@ -30,7 +32,9 @@ export interface AttemptOptions {
 }
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** An error reply is read for its message: this much, this long. */
 const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_MS = 2_000;
 
 /**
  * Makes one upstream call. Resolves with a whole reply, or with a stream whose first content has arrived. Every failure
@@ -57,10 +61,18 @@ async function run(options: AttemptOptions): Promise<Reply> {
   const { translation, timeouts } = provider;
   const response = call.kind === "local" ? localResponse(call) : await options.upstream.send(call, { signal, timeouts });
   if (response.status < 200 || response.status > 299) throw await refusal(options, response);
-  if (request.stream) {
+  refuseCoding(response);
+  if (request.stream && !isJson(response)) {
     return openStream({ response, translator: translation.stream(request), attempt, includeUsage: options.includeUsage, clock });
   }
   const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request);
+  settle(options, decoded);
+  // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
+  if (request.stream) return wholeAsStream(decoded.document.value, options.includeUsage);
+  return { kind: "whole", status: 200, document: decoded.document };
+}
+
+function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {
   attempt.endedAtMs = clock.now();
   attempt.firstContentAtMs = attempt.endedAtMs;
   attempt.outcome = "success";
@@ -70,10 +82,23 @@ async function run(options: AttemptOptions): Promise<Reply> {
   } else if (request.operation === "chat") {
     attempt.replyTexts = () => replyTexts(decoded.document.value);
   }
-  return { kind: "whole", status: 200, document: decoded.document };
 }
 
-async function refusal({ provider }: AttemptOptions, { status, headers, body }: UpstreamResponse): Promise<GatewayError> {
-  const bytes = await body.collect(MAX_ERROR_BYTES);
+function isJson({ headers }: UpstreamResponse): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
+}
+
+/** No coding was asked for: one that comes nevertheless cannot be read. */
+function refuseCoding({ headers, body }: UpstreamResponse): void {
+  const coding = headers["content-encoding"];
+  if (coding === undefined || coding === "identity") return;
+  body.cancel();
+  throw new GatewayError("upstream_invalid_response", "The upstream's reply is compressed, which the gateway did not ask for.");
+}
+
+async function refusal({ provider, signal }: AttemptOptions, { status, headers, body }: UpstreamResponse): Promise<GatewayError> {
+  const bytes = await body.excerpt(MAX_ERROR_BYTES, MAX_ERROR_MS);
+  signal.throwIfAborted();
   return provider.translation.error({ status, headers, body: Buffer.from(bytes).toString("utf8") });
 }

@@ -89,9 +89,27 @@ describe("a body that is released", () => {
   it("is cancelled when too much follows", () => {
     const { body, told } = openBody();
     body.release(60_000);
-    body.push(bytes(60_000));
+    body.push(bytes(1_000));
     expect(told).toEqual([]);
-    body.push(bytes(60_000));
+    body.push(bytes(1_000));
     expect(told).toEqual(["cancel"]);
+  });
+});
+
+describe("an excerpt", () => {
+  it("is what comes within the bound; the rest is cancelled", async () => {
+    const { body } = openBody();
+    const excerpt = body.excerpt(1_000, 60_000);
+    body.push(bytes(900));
+    body.push(bytes(900));
+    body.end();
+    expect(await excerpt).toHaveLength(1_000);
+  });
+
+  it("is what came before the failure", async () => {
+    const { body } = openBody();
+    body.push(bytes(10));
+    body.fail(new Error("reset"));
+    expect(await body.excerpt(1_000, 60_000)).toHaveLength(10);
   });
 });

@@ -10,6 +10,8 @@ export interface FlowControl {
 
 /** The upstream is paused while this many bytes wait to be read. */
 const HIGH_WATER_BYTES = 65_536;
+/** What may follow the end mark of a stream: an empty line, a comment. A connection that says more is not used again. */
+const AFTERWORD_BYTES = 1_024;
 
 /** One response body. It has one reader, which either collects it or iterates it. */
 export class ResponseBody {
@@ -76,7 +78,7 @@ export class ResponseBody {
    */
   release(graceMs: number): void {
     if (this.#isEnded) return;
-    this.#roomBytes = HIGH_WATER_BYTES;
+    this.#roomBytes = AFTERWORD_BYTES;
     this.#resume();
     const timer = setTimeout(() => this.cancel(), graceMs);
     timer.unref();
@@ -95,6 +97,27 @@ export class ResponseBody {
     if (this.#failure !== undefined) throw this.#failure;
     const [first] = this.#chunks;
     return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+  }
+
+  /**
+   * The beginning of the body: what has come within these bounds, and before any failure. A body that goes on is cancelled.
+   */
+  async excerpt(maxBytes: number, maxMs: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const timer = setTimeout(() => this.cancel(tooLarge()), maxMs);
+    try {
+      for (let more = await this.read(); more !== undefined; more = await this.read()) {
+        chunks.push(...more);
+        for (const chunk of more) bytes += chunk.length;
+        if (bytes > maxBytes) this.cancel(tooLarge());
+      }
+    } catch {
+      // A beginning is all that was asked for.
+    } finally {
+      clearTimeout(timer);
+    }
+    return Buffer.concat(chunks).subarray(0, maxBytes);
   }
 
   /** The chunks that have arrived, waiting for the next one; `undefined` at the end. Rejects with the failure. */

@@ -3,6 +3,7 @@
 import { GatewayError, isGatewayError } from "@sluice/spec";
 
 const TIMEOUTS = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
+const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const UNREADABLE = new Set(["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_EXCEEDED_MAX_SIZE"]);
 
 /**
@@ -24,6 +25,11 @@ export function transportError(error: Error & { code?: string }): GatewayError {
     });
   }
   return new GatewayError("upstream_unreachable", "The connection to the upstream failed.", { cause: error });
+}
+
+/** Whether a connection that was open is lost. */
+export function isConnectionLost(error: Error & { code?: string }): boolean {
+  return LOST.has(error.code ?? "");
 }
 
 /** A GatewayError as it is; anything else is a fault of the plugin that threw it. */

@@ -104,8 +104,14 @@ describe("priming", () => {
     await expect(new Wire().say(ROLE).fail(reset).open()).rejects.toBe(reset);
   });
 
-  it("throws for an event that is not JSON", async () => {
-    await expect(new Wire().say("data: <html>\n\n").open()).rejects.toMatchObject({ code: "upstream_invalid_response" });
+  it("throws for events that are not JSON, when there are more than three", async () => {
+    await expect(new Wire().say("data: <html>\n\n".repeat(4)).open()).rejects.toMatchObject({
+      code: "upstream_invalid_response",
+    });
+  });
+
+  it("throws for a stream that says nothing", async () => {
+    await expect(new Wire().say(DONE).open()).rejects.toMatchObject({ code: "upstream_invalid_response" });
   });
 
   it.each(["application/json", "text/html", ""])("throws for a reply of type %j, and drops the connection", async (type) => {
@@ -202,5 +208,38 @@ describe("a reader that goes away", () => {
     await drain(reply);
     await (reply.frames as AsyncGenerator<Frame>).return(undefined);
     expect(wire.attempt.outcome).toBe("success");
+  });
+});
+
+describe("a stream without its end mark", () => {
+  it("is whole when it has finished and told its usage", async () => {
+    const wire = new Wire().say(ROLE, HELLO, STOP, USAGE).end();
+    expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
+    expect(wire.attempt.outcome).toBe("success");
+  });
+
+  it.each([
+    ["a finish", [ROLE, HELLO, USAGE]],
+    ["a usage", [ROLE, HELLO, STOP]],
+  ])("is cut without %s", async (_what, events) => {
+    const { error } = await drain(
+      await new Wire()
+        .say(...events)
+        .end()
+        .open(),
+    );
+    expect(error).toMatchObject({ code: "stream_truncated" });
+  });
+});
+
+describe("a large chunk", () => {
+  it("is read in turns, so that the others have theirs", async () => {
+    const wire = new Wire().say(HELLO + HELLO.repeat(10_000) + STOP + DONE).end();
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    const { texts } = await drain(await wire.open());
+    clearInterval(timer);
+    expect(texts).toHaveLength(10_002);
+    expect(turns).toBeGreaterThan(5);
   });
 });

@@ -1,5 +1,6 @@
 /** A streamed reply: events in, frames out, primed to its first content. */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Attempt,
   type Clock,
@@ -11,6 +12,7 @@ import {
   type StreamTranslator,
   type Usage,
 } from "@sluice/spec";
+import { isFinished } from "../openai/finished.ts";
 import { ObservedText } from "../openai/observed-text.ts";
 import { createEventReader, type EventReader } from "../stream/events.ts";
 import type { ResponseBody } from "./body.ts";
@@ -28,6 +30,8 @@ export interface StreamOptions {
 
 /** Time for the connection to end after the stream's own end mark. */
 const END_GRACE_MS = 1_000;
+/** Bytes that are read in one turn of the event loop: some thousand events of the smallest kind, a few milliseconds. */
+const TURN_BYTES = 16_384;
 
 /**
  * Opens a stream and reads it to its first content. Throws whatever fails before that. Afterwards the frames throw what
@@ -56,6 +60,9 @@ class StreamReader implements StreamSink {
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
   #queue: Frame[] = [];
+  /** What has arrived and waits for a turn of its own, the next piece last. */
+  #later: Uint8Array[] = [];
+  #lastContent: Frame | undefined;
   #isDone = false;
   #isEnded = false;
   /** What the translator threw after frames that may still be delivered. */
@@ -79,6 +86,7 @@ class StreamReader implements StreamSink {
       this.committed = true;
       this.#attempt.firstContentAtMs = this.#clock.now();
     }
+    if (role === "content") this.#lastContent = frame;
     // Kept in case that no usage follows; one that has come makes it needless.
     if (role === "content" && this.#attempt.usage === undefined) this.#observed.add(frame);
     this.#queue.push(frame);
@@ -98,6 +106,10 @@ class StreamReader implements StreamSink {
       while (!this.committed && !this.#isDone) {
         await this.#read();
         if (this.#failure !== undefined && !this.committed) throw this.#failure;
+      }
+      // A stream that ends without content is believed when a chunk of the dialect came.
+      if (!this.committed && !this.#queue.some((frame) => Array.isArray(frame.chunk().choices))) {
+        throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
     } catch (error) {
       this.#body.cancel(error);
@@ -149,11 +161,15 @@ class StreamReader implements StreamSink {
     this.#body.cancel(attempt.error);
   }
 
-  /** Takes what has arrived. A body that ends without the dialect's end mark is a cut stream. */
+  /** Takes what has arrived. A body that ends without the dialect's end mark, and before the reply's end, is a cut stream. */
   async #read(): Promise<void> {
-    const chunks = await this.#body.read();
+    const chunks = this.#later.length > 0 ? await this.#nextPiece() : inTurns(await this.#body.read(), this.#later);
     if (chunks === undefined && this.#isEnded) {
-      throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
+      if (!isFinished(this.#lastContent, this.#attempt.usage)) {
+        throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
+      }
+      this.#isDone = true;
+      return;
     }
     try {
       if (chunks === undefined) {
@@ -166,4 +182,25 @@ class StreamReader implements StreamSink {
       this.#failure = error;
     }
   }
+
+  /** Lets everybody else run first: the events of one large chunk are many. */
+  async #nextPiece(): Promise<readonly Uint8Array[]> {
+    await nextTurn();
+    const piece = this.#later.pop();
+    return piece === undefined ? [] : [piece];
+  }
+}
+
+/** What may be read at once. When that is not all, the rest is put into `later`, in pieces, the next one last. */
+function inTurns(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[]): readonly Uint8Array[] | undefined {
+  if (chunks === undefined) return undefined;
+  let bytes = 0;
+  for (const chunk of chunks) bytes += chunk.length;
+  if (bytes <= TURN_BYTES) return chunks;
+  for (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += TURN_BYTES) later.push(chunk.subarray(at, at + TURN_BYTES));
+  }
+  later.reverse();
+  const first = later.pop();
+  return first === undefined ? [] : [first];
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { GatewayError, Secret } from "@sluice/spec";
 import { closed, get, openPool, serveBytes, serveHttp, within } from "./server.fixture.ts";
@@ -104,10 +105,16 @@ describe("an upstream that hangs", () => {
 
   it("with informational replies for ever runs into the same timer", async () => {
     const server = await serveBytes((socket) => {
-      const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 2);
+      const timer = setInterval(() => socket.write("HTTP/1.1 102 Processing\r\n\r\n"), 20);
       socket.once("close", () => clearInterval(timer));
     });
-    await expect(openPool().send(get(server), within({ firstByteMs: 50 }))).rejects.toEqual(failsWith("upstream_timeout"));
+    await expect(openPool().send(get(server), within({ firstByteMs: 100 }))).rejects.toEqual(failsWith("upstream_timeout"));
+    expect(await closed(server.sockets[0])).toBe(true);
+  });
+
+  it("with more than 20 informational replies is left", async () => {
+    const server = await serveBytes((socket) => void socket.write("HTTP/1.1 102 Processing\r\n\r\n".repeat(21)));
+    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_invalid_response"));
     expect(await closed(server.sockets[0])).toBe(true);
   });
 
@@ -246,5 +253,70 @@ describe("back-pressure", () => {
       for (const chunk of chunks) size += chunk.length;
     }
     expect(size).toBe(TOTAL * CHUNK.length);
+  });
+});
+
+describe("a stale connection", () => {
+  const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+  /** Answers the first call of the first connection, and `then` the second one. */
+  async function serveStale(then: (socket: Socket) => void) {
+    const calls: string[] = [];
+    const server = await serveBytes((socket) => {
+      const isFirst = calls.length === 0;
+      calls.push("first of a connection");
+      socket.write(OK);
+      socket.on("data", (bytes: Buffer) => {
+        // The body of a call may come behind its head.
+        if (!bytes.includes("POST /")) return;
+        calls.push("second of a connection");
+        if (isFirst) then(socket);
+        else socket.write(OK);
+      });
+    });
+    const post = { ...get(server), method: "POST" as const, body: "{}" };
+    const pool = openPool({ connections: 1 });
+    const send = async (): Promise<string> => {
+      const { body } = await pool.send(post, within());
+      return Buffer.from(await body.collect(100)).toString();
+    };
+    expect(await send()).toBe("ok");
+    return { server, calls, send };
+  }
+
+  it.each<[string, (socket: Socket) => void]>([
+    ["closes", (socket) => socket.end()],
+    ["is reset", (socket) => socket.resetAndDestroy()],
+  ])("that %s without a byte costs a post nothing: it goes out once more, on a new one", async (_how, end) => {
+    const { server, calls, send } = await serveStale(end);
+    expect(await send()).toBe("ok");
+    expect(calls).toEqual(["first of a connection", "second of a connection", "first of a connection"]);
+    expect(server.sockets).toHaveLength(2);
+  });
+
+  it("that has answered a byte is not stale", async () => {
+    const { calls, send } = await serveStale((socket) => socket.end("HTTP/1.1 2"));
+    await expect(send()).rejects.toMatchObject({ status: 502 });
+    expect(calls).toHaveLength(2);
+  });
+
+  it("is not replayed twice, and a new connection is never stale", async () => {
+    let calls = 0;
+    const server = await serveBytes((socket) => {
+      calls += 1;
+      socket.end();
+    });
+    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_unreachable"));
+    expect(calls).toBe(1);
+  });
+});
+
+describe("a response head", () => {
+  it("of more than 200 headers is refused", async () => {
+    const server = await serveBytes(
+      (socket) => void socket.write(`HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(201)}content-length: 0\r\n\r\n`),
+    );
+    await expect(openPool().send(get(server), within())).rejects.toEqual(failsWith("upstream_invalid_response"));
+    expect(await closed(server.sockets[0])).toBe(true);
   });
 });

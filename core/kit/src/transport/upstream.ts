@@ -1,9 +1,10 @@
 /** The transport: one HTTP call to an upstream, with timers and bounds of our own. */
 
-import { Agent, type Dispatcher } from "undici";
+import type { Agent, Dispatcher } from "undici";
 import { GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/spec";
-import { transportError } from "./errors.ts";
 import { ResponseBody } from "./body.ts";
+import { type Connection, type ConnectionHandler, createAgent } from "./connections.ts";
+import { isConnectionLost, transportError } from "./errors.ts";
 
 /** What a pool of connections is made from. Equal options share a pool. */
 export interface UpstreamOptions {
@@ -27,6 +28,10 @@ export interface UpstreamResponse {
 
 /** Response headers over this many bytes are refused. */
 const MAX_HEADER_BYTES = 16_384;
+/** And more than this many of them. */
+const MAX_HEADERS = 200;
+/** Interim responses (1xx) before the one that counts. */
+const MAX_INTERIM_RESPONSES = 20;
 /** Idle connections close before the provider's own idle limit does: 4 s, at most what the provider says, 25 s. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
@@ -34,9 +39,11 @@ const KEEP_ALIVE_MAX_MS = 25_000;
 /** Connections to upstreams. It outlives generations; whoever made it closes it. */
 export class Upstream {
   readonly #agent: Agent;
+  /** For replays: every call has a new connection, and closes it. */
+  readonly #fresh: Agent;
 
   constructor(options: UpstreamOptions) {
-    this.#agent = new Agent({
+    const agentOptions: Agent.Options = {
       connections: options.connections,
       pipelining: 1,
       allowH2: false,
@@ -47,12 +54,15 @@ export class Upstream {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: options.connectMs },
-    });
+    };
+    this.#agent = createAgent(agentOptions);
+    this.#fresh = createAgent(agentOptions);
   }
 
   /**
    * Sends a call. Resolves with the response's head. Rejects with `upstream_timeout`, `upstream_unreachable`,
-   * `upstream_invalid_response`, or with the signal's reason.
+   * `upstream_invalid_response`, or with the signal's reason. A call that met a stale connection, one that was used before
+   * and closed without a byte of answer, is sent once more on a new one.
    */
   send(call: HttpCall, options: SendOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
@@ -62,28 +72,26 @@ export class Upstream {
         return;
       }
       const slash = call.url.indexOf("/", call.url.indexOf("//") + 2);
-      const handler = new CallHandler(options, resolve, reject);
-      this.#agent.dispatch(
-        {
-          origin: slash < 0 ? call.url : call.url.slice(0, slash),
-          path: slash < 0 ? "/" : call.url.slice(slash),
-          method: call.method,
-          headers: reveal(call.headers),
-          body: call.body ?? null,
-        },
-        handler,
-      );
+      const dispatch: Dispatcher.DispatchOptions = {
+        origin: slash < 0 ? call.url : call.url.slice(0, slash),
+        path: slash < 0 ? "/" : call.url.slice(slash),
+        method: call.method,
+        headers: reveal(call.headers),
+        body: call.body ?? null,
+      };
+      const replay = (handler: CallHandler): void => void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
+      this.#agent.dispatch(dispatch, new CallHandler(options, resolve, reject, replay));
     });
   }
 
   /** Closes when the calls under way have ended. */
   async close(): Promise<void> {
-    await this.#agent.close();
+    await Promise.all([this.#agent.close(), this.#fresh.close()]);
   }
 
   /** Closes at once; calls under way fail. */
   async destroy(): Promise<void> {
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#fresh.destroy()]);
   }
 }
 
@@ -93,24 +101,38 @@ function reveal(headers: HttpCall["headers"]): string[] {
     const value = headers[name];
     if (value !== undefined) flat.push(name, value instanceof Secret ? value.reveal() : value);
   }
+  // A reply is looked into, so nothing is gained by a coding, and there is no bomb to defuse.
+  if (headers["accept-encoding"] === undefined) flat.push("accept-encoding", "identity");
   return flat;
 }
 
 /** undici's callbacks for one call: start, response, data …, end or error. */
-class CallHandler implements Dispatcher.DispatchHandler {
+class CallHandler implements ConnectionHandler {
+  connection: Connection | undefined;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: unknown) => void;
   readonly #signal: AbortSignal;
   readonly #idleMs: number;
   readonly #onAbort: () => void;
+  /** Sends the call again; `undefined` once that is done. */
+  #replay: ((handler: CallHandler) => void) | undefined;
+  #isReused = false;
+  #hasAnswered = false;
+  #interimResponses = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #body: ResponseBody | undefined;
   #timer: NodeJS.Timeout;
   #failure: unknown;
 
-  constructor(options: SendOptions, resolve: (response: UpstreamResponse) => void, reject: (error: unknown) => void) {
+  constructor(
+    options: SendOptions,
+    resolve: (response: UpstreamResponse) => void,
+    reject: (error: unknown) => void,
+    replay: (handler: CallHandler) => void,
+  ) {
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#replay = replay;
     this.#signal = options.signal;
     this.#idleMs = options.timeouts.idleMs;
     this.#onAbort = () => this.#fail(this.#signal.reason);
@@ -125,11 +147,24 @@ class CallHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    const { connection } = this;
+    if (connection !== undefined) this.#isReused = connection.calls++ > 0;
     if (this.#failure !== undefined) controller.abort(asError(this.#failure));
   }
 
+  onResponseStarted(): void {
+    this.#hasAnswered = true;
+  }
+
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
-    if (status < 200) return;
+    if (status < 200) {
+      if (++this.#interimResponses > MAX_INTERIM_RESPONSES) this.#fail(unreadable("The upstream sent interim responses only."));
+      return;
+    }
+    if (isLongList(controller.rawHeaders)) {
+      this.#fail(unreadable(`The upstream's response has more than ${MAX_HEADERS} headers.`));
+      return;
+    }
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#onIdle(), this.#idleMs);
     this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
@@ -153,10 +188,27 @@ class CallHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const replay = this.#replay;
+    // The upstream closed the connection as the call was on its way, and has not seen it (RFC 9112 9.3.1).
+    if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
+      this.#replay = undefined;
+      this.#controller = undefined;
+      replay(this);
+      return;
+    }
     this.#settle();
     const failure = this.#failure ?? transportError(error);
     if (this.#body === undefined) this.#reject(failure);
     else this.#body.fail(failure);
+  }
+
+  /**
+   * Whether the connection was used before and has answered nothing. undici also fails calls that it has not begun when their
+   * connection is reset; those have no controller.
+   */
+  #isStale(): boolean {
+    if (this.#hasAnswered || this.#failure !== undefined) return false;
+    return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
   }
 
   /** Ends the call from our side; the socket is destroyed, never reused. */
@@ -172,6 +224,15 @@ class CallHandler implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
+}
+
+function unreadable(message: string): GatewayError {
+  return new GatewayError("upstream_invalid_response", message);
+}
+
+/** Raw headers are names and values in turn. */
+function isLongList(raw: Dispatcher.DispatchController["rawHeaders"]): boolean {
+  return Array.isArray(raw) && raw.length > 2 * MAX_HEADERS;
 }
 
 function asError(reason: unknown): Error {
