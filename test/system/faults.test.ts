@@ -7,7 +7,7 @@ import { createFaultUpstream, FAULTS, type FaultOutcome, type FaultUpstream, GOO
 import { chat, MESSAGES, rowsOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
-import { createWorkspace } from "./workspace.ts";
+import { createWorkspace, NEVER_EJECTS } from "./workspace.ts";
 
 const DEADLINE_MS = 2_000;
 const GRACE_MS = 700;
@@ -21,6 +21,9 @@ beforeAll(async () => {
   upstream = await createFaultUpstream();
   const workspace = createWorkspace({
     baseUrl: upstream.baseUrl,
+    // Each fault as it is: retries and ejections are other tests'.
+    attempts: 1,
+    balance: NEVER_EJECTS,
     provider: "timeouts: { first_byte: 500ms, idle: 500ms }",
     models: ['{ id: "fault/*", targets: [{ provider: openai, model: "*" }] }'],
   });
