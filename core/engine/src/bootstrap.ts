@@ -1,6 +1,5 @@
 /** The composition root: the only file that knows everything. */
 
-import { relative } from "node:path";
 import { type Clock, type Log, type Store } from "@sluice/spec";
 import type { Finding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts";
@@ -226,10 +225,4 @@ function isLoopback(host: string): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** A path as a person in `cwd` would write it. */
-export function shownPath(path: string, cwd: string): string {
-  const short = relative(cwd, path);
-  return short === "" || short.startsWith("..") ? path : short;
 }

@@ -9,3 +9,4 @@ export { isObject } from "./json/narrow.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
+export { discardReply } from "./stream/discard.ts";

@@ -1,6 +1,6 @@
 /** The step `fallback`: asks other models when the first one fails. */
 
-import { defineStep } from "@sluice/kit";
+import { defineStep, discardReply } from "@sluice/kit";
 import {
   type Exchange,
   type FallbackClass,
@@ -10,7 +10,6 @@ import {
   isGatewayError,
   type Model,
   type Next,
-  type Reply,
 } from "@sluice/spec";
 import { fallbackClassOf, finalError } from "./fallback-class.ts";
 import { type StandIns, standInsOf } from "./fallback-lists.ts";
@@ -154,10 +153,5 @@ async function leave(exchange: Exchange): Promise<void> {
   const { reply } = exchange;
   exchange.target = undefined;
   exchange.reply = undefined;
-  await discard(reply);
-}
-
-async function discard(reply: Reply | undefined): Promise<void> {
-  if (reply?.kind === "stream") await reply.frames[Symbol.asyncIterator]().return?.();
-  else if (reply?.kind === "bytes") await reply.body[Symbol.asyncIterator]().return?.();
+  await discardReply(reply);
 }

@@ -1,7 +1,8 @@
 /** One exchange from its route to its end: run the pipeline, settle the rows, write the reply. */
 
 import type { ServerResponse } from "node:http";
-import { type Clock, GatewayError, isGatewayError, type Log, type Reply, type SpendRow, type StepContext } from "@sluice/spec";
+import { discardReply } from "@sluice/kit";
+import { type Clock, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { spendRows } from "../pipeline/rows.ts";
@@ -76,19 +77,13 @@ async function refuse(exchange: LiveExchange, response: ServerResponse, parts: S
   exchange.failure ??= error;
   report(exchange, error, parts.log);
   try {
-    await discard(exchange.reply);
+    await discardReply(exchange.reply);
     await settle(exchange, parts);
   } catch (cause) {
     parts.log.error("spend rows of a failed request could not be stored", { request_id: exchange.id, error: cause });
   }
   if (response.headersSent) response.destroy();
   else writeError(response, error, replyHeaders(exchange, parts.clock));
-}
-
-/** Lets go of a reply that nobody will write: its connection to the upstream ends. A reply that was read to its end is none. */
-async function discard(reply: Reply | undefined): Promise<void> {
-  if (reply?.kind === "stream") await reply.frames[Symbol.asyncIterator]().return?.();
-  else if (reply?.kind === "bytes") await reply.body[Symbol.asyncIterator]().return?.();
 }
 
 /** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
