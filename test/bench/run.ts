@@ -11,7 +11,7 @@ import { topFunctions } from "./profile.ts";
 import { report, summarize, table, type ScenarioResult } from "./report.ts";
 import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
 import { runSlice, warmUp, type Slice } from "./slice.ts";
-import { freePort, startServer, type RunningServer } from "./target.ts";
+import { freePort, startServer, type RunningServer, type Target } from "./target.ts";
 import { TARGETS } from "./targets/index.ts";
 
 const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
@@ -69,7 +69,8 @@ async function startTargets(
   servers: Map<string, RunningServer>,
 ): Promise<string[]> {
   const notes: string[] = [];
-  for (const target of TARGETS.filter(({ name }) => options.only === undefined || options.only.includes(name))) {
+  const isWanted = ({ name, isOnRequest = false }: Target) => options.only?.includes(name) ?? !isOnRequest;
+  for (const target of TARGETS.filter(isWanted)) {
     const own = join(directory, target.name);
     mkdirSync(own);
     const nodeFlags =

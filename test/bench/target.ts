@@ -45,6 +45,8 @@ export interface Target {
   readonly about: string;
   /** Whether it runs on Node, so that it can be profiled. */
   readonly isNode: boolean;
+  /** Runs only when `--only` names it. */
+  readonly isOnRequest?: boolean;
   /** Writes what it needs and says how it is started, or says in one sentence why it cannot be. */
   prepare(context: BenchContext): Launch | { readonly skip: string } | Promise<Launch | { readonly skip: string }>;
 }

@@ -1,6 +1,6 @@
-/** This gateway: the shipped chat pipeline, with authentication, cost and a durable spend row for each request. */
+/** This gateway, with authentication, cost and a durable spend row for each request: the shipped chat pipeline, and parts of it. */
 
-import { existsSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,33 +9,55 @@ import { freePort, type Target } from "../target.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const COMMAND = join(REPOSITORY, "core/engine/bin/sluice.js");
+const PIPELINES = join(REPOSITORY, "pipelines");
 
 export const sluice: Target = {
   name: "sluice",
-  about: "this gateway: auth, cost, durable row",
+  about: "this gateway, the shipped pipelines",
   isNode: true,
-  async prepare({ directory, port, upstreamUrl, nodeFlags }) {
-    if (!existsSync(COMMAND)) return { skip: "core/engine/bin/sluice.js does not exist" };
-    const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
-    const config = join(directory, "gateway.yaml");
-    writeFileSync(config, gatewayYaml(directory, upstreamUrl));
-    return {
-      command: process.execPath,
-      args: [...nodeFlags, COMMAND, "serve", "--config", config],
-      env: {
-        SLUICE_MASTER_KEY: masterKey,
-        SLUICE_PORT: String(port),
-        SLUICE_ADMIN_PORT: String(await freePort()),
-        OPENAI_API_KEY: "sk-upstream",
-      },
-      readyPath: "/health/ready",
-      readyStatus: 200,
-      headers: { authorization: `Bearer ${masterKey}` },
-    };
-  },
+  prepare: (context) => launch(context, PIPELINES),
 };
 
-function gatewayYaml(directory: string, upstreamUrl: string): string {
+/** What the steps for many targets cost is the difference between `sluice` and this one. */
+export const sluiceFew: Target = {
+  name: "sluice-few",
+  about: "this gateway, chat with the steps auth, cost and provider alone",
+  isNode: true,
+  isOnRequest: true,
+  prepare: (context) => launch(context, pipelinesWith(context.directory, ["auth", "cost", "provider"])),
+};
+
+async function launch({ directory, port, upstreamUrl, nodeFlags }: Parameters<Target["prepare"]>[0], pipelines: string) {
+  if (!existsSync(COMMAND)) return { skip: "core/engine/bin/sluice.js does not exist" };
+  const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
+  const config = join(directory, "gateway.yaml");
+  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines));
+  return {
+    command: process.execPath,
+    args: [...nodeFlags, COMMAND, "serve", "--config", config],
+    env: {
+      SLUICE_MASTER_KEY: masterKey,
+      SLUICE_PORT: String(port),
+      SLUICE_ADMIN_PORT: String(await freePort()),
+      OPENAI_API_KEY: "sk-upstream",
+    },
+    readyPath: "/health/ready",
+    readyStatus: 200,
+    headers: { authorization: `Bearer ${masterKey}` },
+  };
+}
+
+/** A copy of the shipped pipelines whose chat has these steps. */
+function pipelinesWith(directory: string, steps: readonly string[]): string {
+  const folder = join(directory, "pipelines");
+  cpSync(PIPELINES, folder, { recursive: true });
+  const list = steps.map((step) => `  - ${step}\n`).join("");
+  const head = "version: 1\npipeline: chat\nroutes: [POST /v1/chat/completions]\noperation: chat\ndeadline: 600s\n";
+  writeFileSync(join(folder, "chat.yaml"), `${head}steps:\n${list}`);
+  return folder;
+}
+
+function gatewayYaml(directory: string, upstreamUrl: string, pipelines: string): string {
   return `version: 1
 server:
   host: 127.0.0.1
@@ -53,6 +75,6 @@ models:
   - id: ${MODEL}
     targets: [{ provider: openai, model: ${MODEL} }]
 prices: ${join(REPOSITORY, "config/prices.yaml")}
-pipelines: ${join(REPOSITORY, "pipelines")}
+pipelines: ${pipelines}
 `;
 }
