@@ -14,7 +14,7 @@ export interface GroupMember extends Member {
 export interface GroupChoice extends ChoiceParts {
   readonly strategy: BalanceStrategy;
   /** Those that the exchange has tried already. */
-  readonly tried: ReadonlySet<GroupMember>;
+  readonly tried: readonly GroupMember[];
   /** Whether a member without room will do, as long as its queue has. */
   readonly mayWait: boolean;
 }
@@ -34,7 +34,10 @@ export class BalanceGroup {
 
   /** The member to try next; `undefined` when none can take the request. */
   choose(choice: GroupChoice): GroupMember | undefined {
-    const live = this.#live(choice.nowMs).filter((member) => !choice.tried.has(member));
+    const [only] = this.members;
+    // The common case: one target, which can serve.
+    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0 && isFree(only, choice.nowMs)) return only;
+    const live = this.#live(choice.nowMs).filter((member) => !choice.tried.includes(member));
     let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(limits));
     if (able.length === 0 && choice.mayWait) able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(limits));
     if (able.length === 0) return undefined;
@@ -60,4 +63,9 @@ export class BalanceGroup {
     const kept = new Set(ejected.toSorted((a, b) => untilMs(b) - untilMs(a)).slice(0, allowed));
     return members.filter((member) => !kept.has(member));
   }
+}
+
+/** Whether a member can take a request at once. */
+function isFree({ deployment, limits }: GroupMember, nowMs: number): boolean {
+  return deployment.breaker.isAdmitting(nowMs) && deployment.slots.hasRoom(limits);
 }

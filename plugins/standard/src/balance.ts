@@ -51,13 +51,13 @@ export const balance = defineStep<BalanceConfig>({
         if (model === undefined || group === undefined) return next();
         const strategy = model.balance ?? config.strategy;
         const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
-        const tried = new Set<GroupMember>();
+        const tried: GroupMember[] = [];
         let failure: GatewayError | undefined;
         for (;;) {
           const nowMs = clock.monotonic();
           const member = group.choose({ nowMs, stickyKey: key, strategy, tried, mayWait: failure === undefined });
           if (member === undefined) throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
-          tried.add(member);
+          tried.push(member);
           const { deployment, limits } = member;
           if (deployment.slots.hasRoom(limits)) deployment.slots.take();
           else await deployment.slots.wait(limits, exchange.signal);
@@ -68,7 +68,7 @@ export const balance = defineStep<BalanceConfig>({
             await next();
           } catch (error) {
             lease.fail();
-            const isOver = tried.size >= config.targets || clock.monotonic() >= exchange.deadlineMs;
+            const isOver = tried.length >= config.targets || clock.monotonic() >= exchange.deadlineMs;
             if (isOver || !mayTryAnother(error, exchange)) throw error;
             failure = error as GatewayError;
             continue;

@@ -16,22 +16,26 @@ export interface Link {
 
 /** One function that runs the links from the outermost to the innermost. */
 export function compose(links: readonly Link[]): (ctx: StepContext) => Promise<void> {
-  return (ctx) => runFrom(links, 0, ctx);
+  return (ctx) => runFrom(links, 0, ctx, undefined);
 }
 
-async function runFrom(links: readonly Link[], index: number, ctx: StepContext): Promise<void> {
+/** A call of `next` by a re-entrant step. */
+interface Call {
+  isRunning: boolean;
+}
+
+/** Runs the link at `index` and, through its `next`, the inner ones. `call` is over when it has ended. */
+async function runFrom(links: readonly Link[], index: number, ctx: StepContext, call: Call | undefined): Promise<void> {
   const link = links[index];
-  if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
-  if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
   try {
-    await link.run(ctx, nextOf(links, index, ctx, link));
+    if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+    if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
+    await link.run(ctx, link.reentrant ? repeatableNext(links, index, ctx, link) : singleNext(links, index, ctx, link));
   } catch (error) {
-    throw isGatewayError(error) ? error : pluginFailure(link.name, error);
+    throw link === undefined || isGatewayError(error) ? error : pluginFailure(link.name, error);
+  } finally {
+    if (call !== undefined) call.isRunning = false;
   }
-}
-
-function nextOf(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
-  return link.reentrant ? repeatableNext(links, index, ctx, link) : singleNext(links, index, ctx, link);
 }
 
 function singleNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
@@ -39,20 +43,16 @@ function singleNext(links: readonly Link[], index: number, ctx: StepContext, lin
   return () => {
     if (isCalled) return Promise.reject(misuse(link.name, "called next() a second time and is not re-entrant"));
     isCalled = true;
-    return runFrom(links, index + 1, ctx);
+    return runFrom(links, index + 1, ctx, undefined);
   };
 }
 
 function repeatableNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
-  let isRunning = false;
-  return async () => {
-    if (isRunning) throw misuse(link.name, "called next() while an earlier call was still running");
-    isRunning = true;
-    try {
-      await runFrom(links, index + 1, ctx);
-    } finally {
-      isRunning = false;
-    }
+  const call: Call = { isRunning: false };
+  return () => {
+    if (call.isRunning) return Promise.reject(misuse(link.name, "called next() while an earlier call was still running"));
+    call.isRunning = true;
+    return runFrom(links, index + 1, ctx, call);
   };
 }
 
