@@ -230,6 +230,13 @@ export const ERROR_CODES = {
     "The route's deadline passed.",
     "Raise `deadline` of the pipeline, or ask for less.",
   ),
+  hedge_lost: row(
+    499,
+    "client_closed",
+    false,
+    "Another attempt at the same request answered first; it stands in the attempt's row, and nobody sees this error.",
+    "Nothing.",
+  ),
   client_closed: row(499, "client_closed", false, "The client closed the connection; nobody sees this error.", "Nothing."),
 } as const satisfies Record<string, ErrorCodeInfo>;
 

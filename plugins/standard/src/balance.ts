@@ -18,6 +18,8 @@ import { type Deployment, Deployments } from "./deployment.ts";
 import { Lease } from "./deployment-lease.ts";
 import { mayTryAgain } from "./tries.ts";
 
+const NOBODY: ReadonlySet<GroupMember> = new Set();
+
 export const balance = defineStep<BalanceConfig>({
   name: "balance",
   stability: "beta",
@@ -55,7 +57,9 @@ export const balance = defineStep<BalanceConfig>({
         let failure: GatewayError | undefined;
         for (;;) {
           const nowMs = clock.monotonic();
-          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, mayWait: failure === undefined });
+          const avoided = exchange.parent === undefined ? NOBODY : calledBeside(exchange, exchange.parent, group);
+          const mayWait = failure === undefined && avoided.size === 0;
+          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, avoided, mayWait });
           if (member === undefined) throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
           tried.push(member);
           const { deployment, limits } = member;
@@ -115,6 +119,13 @@ function memberOf(target: Target, deployment: Deployment, { prices, providers }:
     },
     turn: 0,
   };
+}
+
+/** The members that other branches of one exchange have called. */
+function calledBeside({ attempts, model }: Exchange, parent: Exchange, { members }: BalanceGroup): ReadonlySet<GroupMember> {
+  const others = parent.attempts.filter((attempt) => !attempts.includes(attempt)).map(({ target }) => target.id);
+  if (others.length === 0) return NOBODY;
+  return new Set(members.filter((_member, index) => others.includes(model?.targets[index]?.id ?? "")));
 }
 
 /** Three tokens of prompt to one of completion, as chats are. What is not priced by the token comes last. */

@@ -65,6 +65,7 @@ export const fallback = defineStep<FallbackConfig>({
   provides: ["fallback"],
   requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
   before: [
+    { capability: "hedge", reason: "attempts race at one model; another one is asked when all of them failed" },
     { capability: "retry", reason: "each retry would go through all models again" },
     { capability: "target", reason: "another model has targets of its own" },
   ],
