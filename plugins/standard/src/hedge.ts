@@ -20,7 +20,7 @@ const COUNT_HEADER = "x-sluice-hedges";
 
 export const hedge = defineStep<HedgeConfig>({
   name: "hedge",
-  stability: "experimental",
+  stability: "beta",
   summary: "Starts a second attempt, at another target where there is one, beside one that takes long. The first to answer wins.",
   config: {
     type: "object",
