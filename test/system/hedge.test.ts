@@ -60,22 +60,21 @@ async function bothRows(requestId: string | null): Promise<SpendRow[]> {
 }
 
 type Deployments = readonly {
-  readonly id: string;
+  readonly deployment: string;
   readonly breaker: string;
-  readonly failures: number;
   readonly in_flight: number;
+  readonly attempts: { readonly failure: number; readonly other: number };
 }[];
 
 /** What the balancer says of its deployments, once none is in use. */
 async function idleDeployments(): Promise<Deployments> {
   return eventually("idle deployments", async () => {
     const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { readonly deployments: Deployments };
-    return deployments.every((deployment) => deployment.in_flight === 0) && deployments;
+    return deployments.every(({ in_flight: inFlight }) => inFlight === 0) && deployments;
   });
 }
 
-const textOf = (events: string) =>
-  [...events.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("");
+const textOf = (events: string) => [...events.matchAll(/"content":"([^"]*)"/g)].map(([, content]) => content).join("");
 
 describe.each([false, true])("a hedge (stream: %s)", (stream) => {
   it.each(stream ? SILENT : SILENT.slice(0, 1))("answers for an upstream that is silent %s", async (_name, action) => {
@@ -185,6 +184,11 @@ describe("a hedge", () => {
     }
     expect(first.requests).toHaveLength(6);
     const [after] = await idleDeployments();
-    expect(after).toMatchObject({ id: "openai/gpt-4o-mini", breaker: "closed", failures: one?.failures });
+    const { failure = 0, other = 0 } = one?.attempts ?? {};
+    expect(after).toMatchObject({
+      deployment: "openai/gpt-4o-mini",
+      breaker: "closed",
+      attempts: { failure, other: other + 6 },
+    });
   });
 });

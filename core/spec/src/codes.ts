@@ -230,6 +230,7 @@ export const ERROR_CODES = {
     "The route's deadline passed.",
     "Raise `deadline` of the pipeline, or ask for less.",
   ),
+  client_closed: row(499, "client_closed", false, "The client closed the connection; nobody sees this error.", "Nothing."),
   hedge_lost: row(
     499,
     "client_closed",
@@ -237,7 +238,6 @@ export const ERROR_CODES = {
     "Another attempt at the same request answered first; it stands in the attempt's row, and nobody sees this error.",
     "Nothing.",
   ),
-  client_closed: row(499, "client_closed", false, "The client closed the connection; nobody sees this error.", "Nothing."),
 } as const satisfies Record<string, ErrorCodeInfo>;
 
 /** The name of one row of the table. Names are never used again for something else. */

@@ -1,6 +1,16 @@
 /** Whether a model can stand in for another: visible to the key, of the same mode, with a target that can do the request. */
 
-import type { Exchange, Feature, GatewayRequest, Host, Model, ModelMode, Operation, ProviderInstance, Target } from "@sluice/spec";
+import type {
+  Exchange,
+  Feature,
+  GatewayRequest,
+  Host,
+  Model,
+  ModelMode,
+  Operation,
+  ProviderInstance,
+  Target,
+} from "@sluice/spec";
 import type { Needs } from "./fallback-needs.ts";
 
 /** A model that can, with the targets that can, and what was skipped: `name (reason)`. */

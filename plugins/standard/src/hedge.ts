@@ -50,7 +50,13 @@ export const hedge = defineStep<HedgeConfig>({
         default: "5%",
         description: "The share of a model's requests that may have a hedge. What is beyond waits for its first attempt.",
       },
-      max: { type: "integer", minimum: 1, maximum: 2, default: 1, description: "Attempts that may join the first, one delay apart." },
+      max: {
+        type: "integer",
+        minimum: 1,
+        maximum: 2,
+        default: 1,
+        description: "Attempts that may join the first, one delay apart.",
+      },
     },
   },
   check: ({ after, initial_after: initial }) =>
@@ -102,7 +108,11 @@ function timesOf({ stream, whole }: HedgeRecord, isStream: boolean): RecentTimes
 }
 
 /** The delay of an attempt, in milliseconds; `undefined` for no hedge. */
-function delayFrom({ after, initial_after: initial, min_samples: least }: HedgeConfig): (times: RecentTimes) => number | undefined {
+function delayFrom({
+  after,
+  initial_after: initial,
+  min_samples: least,
+}: HedgeConfig): (times: RecentTimes) => number | undefined {
   const percentile = PERCENTILE.exec(after)?.[1];
   const fixedMs = parseDuration(percentile === undefined ? after : (initial ?? ""));
   if (percentile === undefined) return () => fixedMs;

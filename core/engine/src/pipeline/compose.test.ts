@@ -135,7 +135,11 @@ describe("next", () => {
   });
 
   it.each<[string, StepFunction, string]>([
-    ["twice for one exchange", async (_ctx, next) => void (await Promise.all([next(), next()])), "called next() twice for one branch"],
+    [
+      "twice for one exchange",
+      async (_ctx, next) => void (await Promise.all([next(), next()])),
+      "called next() twice for one branch",
+    ],
     [
       "for a foreign exchange",
       (_ctx, next) => next({ exchange: fakeExchange() }),
