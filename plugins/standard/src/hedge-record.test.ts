@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { HedgeBudget, HedgeRecords, RecentTimes } from "./hedge-record.ts";
+import type { Model, SharedValue } from "@sluice/spec";
+import { fakeHost } from "@sluice/kit/testing";
+import { HedgeBudget, openRecords, RecentTimes } from "./hedge-record.ts";
 
 describe("the recent times of a model", () => {
   it("have percentiles by rank, of the last 128", () => {
@@ -32,9 +34,19 @@ describe("the budget of hedges", () => {
     expect(new HedgeBudget().take(0)).toBe(false);
   });
 
-  it("belongs to one model, and stays", () => {
-    const records = new HedgeRecords();
-    expect(records.of("a").budget.take(5)).toBe(true);
-    expect([records.of("a").budget.take(5), records.of("b").budget.take(5)]).toEqual([false, true]);
+  it("belongs to one model, and outlives a generation", () => {
+    const held = new Map<string, SharedValue>();
+    const entries = ["a", "b"].map((entry) => ({ entry }) as Model);
+    const host = fakeHost({
+      models: { find: () => undefined, list: () => entries },
+      shared: <T extends SharedValue>(key: string, make: () => T): T => {
+        const value = held.get(key) ?? make();
+        held.set(key, value);
+        return value as T;
+      },
+    });
+    expect(openRecords(host).get("a")?.budget.take(5)).toBe(true);
+    const next = openRecords(host);
+    expect([next.get("a")?.budget.take(5), next.get("b")?.budget.take(5)]).toEqual([false, true]);
   });
 });

@@ -1,6 +1,6 @@
 /** What hedges go by: how fast a model was of late, and how many hedges it may have. It outlives generations. */
 
-import type { SharedValue } from "@sluice/spec";
+import type { Host, SharedValue } from "@sluice/spec";
 
 /** Times that are remembered for each kind of request. */
 const SAMPLES = 128;
@@ -10,8 +10,6 @@ const REFRESH = 8;
 const ONE_HEDGE = 100;
 /** What a time without slow requests saves up: five hedges. */
 const MAX_SAVED = 5 * ONE_HEDGE;
-/** Models that are remembered. */
-const MAX_MODELS = 1_000;
 
 /** The last times to the first content, in milliseconds. */
 export class RecentTimes {
@@ -58,32 +56,16 @@ export class HedgeBudget {
 }
 
 /** What is known of one model. Whole replies come later than first contents: each kind has times of its own. */
-export interface HedgeRecord {
-  readonly budget: HedgeBudget;
-  readonly whole: RecentTimes;
-  readonly stream: RecentTimes;
+export class HedgeRecord implements SharedValue {
+  readonly budget = new HedgeBudget();
+  readonly whole = new RecentTimes();
+  readonly stream = new RecentTimes();
+  /** Nothing is open. */
+  close?(): void;
 }
 
-/** Records by the model's entry. The one that was asked for longest ago is forgotten first. */
-export class HedgeRecords implements SharedValue {
-  readonly #records = new Map<string, HedgeRecord>();
-
-  of(entry: string): HedgeRecord {
-    const record = this.#records.get(entry) ?? {
-      budget: new HedgeBudget(),
-      whole: new RecentTimes(),
-      stream: new RecentTimes(),
-    };
-    this.#records.delete(entry);
-    this.#records.set(entry, record);
-    if (this.#records.size > MAX_MODELS) {
-      const [oldest] = this.#records.keys();
-      if (oldest !== undefined) this.#records.delete(oldest);
-    }
-    return record;
-  }
-
-  close(): void {
-    this.#records.clear();
-  }
+/** The records of all models, by their entries, each held by the generations that have the entry. */
+export function openRecords(host: Host): ReadonlyMap<string, HedgeRecord> {
+  const make = (): HedgeRecord => new HedgeRecord();
+  return new Map(host.models.list().map(({ entry }) => [entry, host.shared(`hedge:${entry}`, make)]));
 }

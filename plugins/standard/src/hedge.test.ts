@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   type Exchange,
   GatewayError,
+  type Host,
   type Model,
   type SharedValue,
   type StepContext,
@@ -23,6 +24,8 @@ const MODEL: Model = {
   ownedBy: "a",
 };
 
+const MODELS: Host["models"] = { find: () => MODEL, list: () => [MODEL] };
+
 /** What an attempt does: answers, or fails with a code, after so many milliseconds. */
 interface Act {
   readonly afterMs: number;
@@ -38,6 +41,7 @@ function setUp(parts: Partial<HedgeConfig> = {}) {
   const clock = { ...fakeClock(), monotonic: () => performance.now() };
   const host = fakeHost({
     clock,
+    models: MODELS,
     shared: <T extends SharedValue>(key: string, make: () => T): T => {
       const value = held.get(key) ?? make();
       held.set(key, value);
@@ -217,9 +221,9 @@ describe("the hedge step", () => {
   });
 
   it("does not double a request that has not reached an upstream", async () => {
-    const { host, exchange } = { host: fakeHost(), exchange: fakeExchange({ model: MODEL, request: fakeRequest({}) }) };
+    const exchange = fakeExchange({ model: MODEL, request: fakeRequest({}) });
     let calls = 0;
-    const queued = hedge.create(CONFIG, host).run({ exchange }, async () => {
+    const queued = hedge.create(CONFIG, fakeHost({ models: MODELS })).run({ exchange }, async () => {
       calls += 1;
       await new Promise((resolve) => setTimeout(resolve, 3_000));
     });
@@ -231,21 +235,23 @@ describe("the hedge step", () => {
   it("lets go of a stream that lost by a hair", async () => {
     const exchange = fakeExchange({ model: MODEL, request: fakeRequest({}, { stream: true }) });
     const left: number[] = [];
-    const run = hedge.create(CONFIG, fakeHost()).run({ exchange }, async ({ exchange: branch } = { exchange }) => {
-      const attempt = branch.beginAttempt(fakeTarget(), "openai");
-      await new Promise((resolve) => setTimeout(resolve, attempt.number === 1 ? 1_000 : 200));
-      attempt.firstContentAtMs = 1;
-      const frames: StreamReply["frames"] = {
-        [Symbol.asyncIterator]: () => ({
-          next: async () => ({ done: true, value: undefined }),
-          return: async () => {
-            left.push(attempt.number);
-            return { done: true, value: undefined };
-          },
-        }),
-      };
-      branch.reply = { kind: "stream", status: 200, frames };
-    });
+    const run = hedge
+      .create(CONFIG, fakeHost({ models: MODELS }))
+      .run({ exchange }, async ({ exchange: branch } = { exchange }) => {
+        const attempt = branch.beginAttempt(fakeTarget(), "openai");
+        await new Promise((resolve) => setTimeout(resolve, attempt.number === 1 ? 1_000 : 200));
+        attempt.firstContentAtMs = 1;
+        const frames: StreamReply["frames"] = {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: true, value: undefined }),
+            return: async () => {
+              left.push(attempt.number);
+              return { done: true, value: undefined };
+            },
+          }),
+        };
+        branch.reply = { kind: "stream", status: 200, frames };
+      });
     await vi.advanceTimersByTimeAsync(1_000);
     await run;
     expect([left, rows(exchange).map(([, ...end]) => end)]).toEqual([

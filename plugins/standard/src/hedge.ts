@@ -3,7 +3,7 @@
 import { defineStep, parseDuration } from "@sluice/kit";
 import type { Host } from "@sluice/spec";
 import { type RaceEnd, race } from "./hedge-race.ts";
-import { type HedgeRecord, HedgeRecords, type RecentTimes } from "./hedge-record.ts";
+import { type HedgeRecord, openRecords, type RecentTimes } from "./hedge-record.ts";
 import { mayTryAgain } from "./tries.ts";
 
 /** Options of the step `hedge`, as YAML says them. */
@@ -80,13 +80,14 @@ export const hedge = defineStep<HedgeConfig>({
   create(config, host) {
     const { clock } = host;
     const percent = Number.parseInt(config.max_rate, 10);
-    const records = host.shared("hedges", () => new HedgeRecords());
+    const records = openRecords(host);
     const delayOf = delayFrom(config);
     return {
       async run({ exchange }, next) {
         const { model, request } = exchange;
-        if (model === undefined || request === undefined) return next();
-        const record = records.of(model.entry);
+        const record = model === undefined ? undefined : records.get(model.entry);
+        // A model without a target is the provider step's to explain.
+        if (record === undefined || request === undefined) return next();
         const times = timesOf(record, request.stream);
         record.budget.request(percent);
         const end = await race({
