@@ -59,7 +59,7 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
   gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: SHORT_EJECTIONS });
   const at = gateway;
   upstream.script({ kind: "error", status: 503 });
-  const { requests, statuses, reached, refusalsMs } = await storm(at, 4);
+  const { requests, statuses, reached, refusalsMs } = await storm(at, 3);
   expect(statuses).toEqual(new Set([503]));
   upstream.script({ kind: "reply" });
   const healedMs = performance.now();
@@ -78,7 +78,7 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
 it("without ejections, retries still add no more than a fifth to the load", async () => {
   gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: NEVER_EJECTS });
   upstream.script({ kind: "error", status: 503 });
-  const { requests, statuses, reached } = await storm(gateway, 3);
+  const { requests, statuses, reached } = await storm(gateway, 2);
   process.stdout.write(`storm without ejections: ${requests} requests, ${reached} reached the upstream\n`);
   expect(statuses).toEqual(new Set([503]));
   expect(reached).toBeGreaterThan(requests);
