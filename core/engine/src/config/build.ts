@@ -120,6 +120,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     routes,
     operation: sections.operation,
     deadlineMs: milliseconds(sections.deadline),
+    heartbeatMs: milliseconds(sections.heartbeat),
     steps,
     at: document.keyAt(["pipeline"]),
   };
