@@ -78,7 +78,7 @@ export const costSchema: JsonSchema = {
       enum: ["observed", "estimate_output", "input_only", "free"],
       default: "observed",
       description:
-        "What is billed when the client leaves before the end, unless the provider has told the usage. `observed`: the prompt and what had arrived, and nothing before the first content. `estimate_output`: the prompt and `max_tokens`, else the model's `max_output_tokens`, else what had arrived. `input_only`: the prompt. `free`: nothing, whatever the provider told.",
+        "What is billed when the client leaves before the end, unless the provider has told the usage. `observed`: the prompt and what had arrived, and nothing before the first content. `estimate_output`: the prompt and `max_tokens` or the model's `max_output_tokens`, the lower one; without either, what had arrived. `input_only`: the prompt. `free`: nothing, whatever the provider told.",
     },
   },
 };

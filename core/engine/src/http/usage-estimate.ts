@@ -57,11 +57,14 @@ function isUntold(exchange: Exchange, attempt: Attempt): boolean {
   return outcome === "success" || outcome === "partial" || firstContentAtMs !== undefined;
 }
 
-/** The longest output that an attempt may have had, where it is to be billed as if it had: the request's bound, else the model's. */
+/**
+ * The longest output that an attempt may have had, where it is to be billed as if it had: the request's bound or the model's,
+ * the lower one.
+ */
 function assumedTokens(exchange: Exchange, attempt: Attempt, { document }: GatewayRequest): number | undefined {
   const isAssumed = exchange.abortBilling === "estimate_output" && exchange.operation === "chat";
   if (!isAssumed || !isAbandoned(exchange, attempt)) return undefined;
   const { max_completion_tokens: maxCompletion, max_tokens: max, n } = document.value;
-  const bound = [maxCompletion, max, attempt.model?.info?.maxOutputTokens].find((value) => typeof value === "number");
-  return bound === undefined ? undefined : bound * (typeof n === "number" ? n : 1);
+  const bounds = [maxCompletion ?? max, attempt.model?.info?.maxOutputTokens].filter((value) => typeof value === "number");
+  return bounds.length === 0 ? undefined : Math.min(...bounds) * (typeof n === "number" ? n : 1);
 }

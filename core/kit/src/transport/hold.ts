@@ -19,8 +19,8 @@ export const MAX_HELD_BYTES = 262_144;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Measures what is held. Tokens are estimated, not counted: one for every four bytes of an event's text, at least one for an
- * event that has any, because an upstream does not cut a token in two.
+ * Measures what is held. Tokens are estimated, not counted: one for every whole four bytes of an event's text, at least one for
+ * an event that has any, because an upstream does not cut a token in two.
  */
 export class Hold {
   #tokens = 0;
@@ -43,7 +43,7 @@ export class Hold {
     if (this.#maxTokens === Infinity) return;
     let textBytes = 0;
     for (const text of textsOf(frame)) textBytes += Buffer.byteLength(text);
-    this.#tokens += Math.ceil(textBytes / BYTES_PER_TOKEN);
+    if (textBytes > 0) this.#tokens += Math.max(1, Math.floor(textBytes / BYTES_PER_TOKEN));
   }
 }
 
