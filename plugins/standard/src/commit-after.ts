@@ -23,7 +23,8 @@ export const commitAfterSchema: JsonSchema = {
       type: "integer",
       minimum: 1,
       maximum: 100_000,
-      description: "Tokens of content, such as 20, estimated: one for every whole four bytes of an event's text, at least one for an event with text.",
+      description:
+        "Tokens of content, such as 20, estimated: one for every whole four bytes of an event's text, at least one for an event with text.",
     },
     ms: { type: "string", format: "duration", description: "Time since the first content, such as 300ms." },
     bytes: {

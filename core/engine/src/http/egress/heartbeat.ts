@@ -5,6 +5,9 @@ import type { ServerResponse } from "node:http";
 /** A comment, which every reader of events passes over (WHATWG HTML 9.2.6). */
 const PING = ": ping\n\n";
 
+/** One timer for the stream looks so often within a silence, instead of every write moving one or asking for the time. */
+const LOOKS = 4;
+
 /** The heartbeat of one stream. */
 export interface Heartbeat {
   /** Something else was written. */
@@ -16,28 +19,27 @@ export interface Heartbeat {
 const SILENT: Heartbeat = { wrote() {}, stop() {} };
 
 /**
- * Writes a comment whenever nothing was written for so long; never, for 0. The head must have been decided, because a comment
- * sends it. A client that has not read what it was sent gets none.
+ * Writes a comment whenever nothing was written for so long, or up to a fourth longer; never, for 0. The head must have been
+ * decided, because a comment sends it. A client that has not read what it was sent gets none.
  */
 export function startHeartbeat(response: ServerResponse, everyMs: number): Heartbeat {
   if (everyMs === 0) return SILENT;
-  let wroteAtMs = performance.now();
-  // One timer for the stream: it looks when the last write was, instead of every write moving it.
-  let timer = setTimeout(beat, everyMs).unref();
-  function beat(): void {
-    const nowMs = performance.now();
-    let leftMs = wroteAtMs + everyMs - nowMs;
-    if (leftMs < 1) {
-      if (response.destroyed || response.writableEnded) return;
+  let hasWritten = false;
+  let silentLooks = 0;
+  const timer = setTimeout(() => {
+    if (response.destroyed || response.writableEnded) return;
+    silentLooks = hasWritten ? 0 : silentLooks + 1;
+    hasWritten = false;
+    if (silentLooks === LOOKS) {
+      silentLooks = 0;
       if (!response.writableNeedDrain) response.write(PING);
-      wroteAtMs = nowMs;
-      leftMs = everyMs;
     }
-    timer = setTimeout(beat, leftMs).unref();
-  }
+    timer.refresh();
+  }, everyMs / LOOKS);
+  timer.unref();
   return {
     wrote() {
-      wroteAtMs = performance.now();
+      hasWritten = true;
     },
     stop: () => clearTimeout(timer),
   };
