@@ -75,6 +75,12 @@ export interface Attempt {
   replyTexts: (() => readonly string[]) | undefined;
 }
 
+/**
+ * What is billed of an attempt that the client did not wait for: what was observed of it, the longest output that it may have
+ * had, its prompt alone, or nothing.
+ */
+export type AbortBilling = "observed" | "estimate_output" | "input_only" | "free";
+
 /** Prices an attempt. The cost step sets it; without one, rows say `unpriced`. */
 export type Pricer = (attempt: Attempt) => Cost;
 
@@ -105,6 +111,8 @@ export interface Exchange {
   target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
+  /** How attempts are billed that the client left. The cost step sets it; without one nothing is said of it. */
+  abortBilling: AbortBilling | undefined;
   readonly attempts: readonly Attempt[];
   /** Opens the record of an upstream call. It is counted as dispatched from here on. */
   beginAttempt(target: Target, provider: string): Attempt;

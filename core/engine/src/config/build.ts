@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from "node:path";
 
 import type { ProviderTimeouts, Secret } from "@sluice/spec";
 
-import { parseDuration } from "@sluice/kit";
+import { parseDuration, parseSize } from "@sluice/kit";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";
@@ -18,7 +18,6 @@ import type { PipelineSections } from "./schema/pipeline.ts";
 import type { ProviderSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
-import { parseSize } from "./size.ts";
 import type { DeclaredKey, PipelineSettings, ProviderSettings, ServerSettings, Snapshot, StepSettings } from "./snapshot.ts";
 
 /** The checked parts of a configuration. */
@@ -121,6 +120,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     routes,
     operation: sections.operation,
     deadlineMs: milliseconds(sections.deadline),
+    heartbeatMs: milliseconds(sections.heartbeat),
     steps,
     at: document.keyAt(["pipeline"]),
   };

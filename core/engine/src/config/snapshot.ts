@@ -150,6 +150,7 @@ export interface PipelineSettings {
   readonly routes: readonly RouteSettings[];
   readonly operation: Operation;
   readonly deadlineMs: number;
+  readonly heartbeatMs: number;
   readonly steps: readonly StepSettings[];
   readonly at: Position;
 }

@@ -35,7 +35,15 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
   const exchange = new LiveExchange({ ...options, read: async () => undefined });
   exchange.identity = fakeIdentity();
   exchange.request = fakeRequest({ model: "m" });
-  const route: CompiledRoute = { method: "POST", path: "/", pipeline: "chat", operation: "chat", deadlineMs: 60_000, run };
+  const route: CompiledRoute = {
+    method: "POST",
+    path: "/",
+    pipeline: "chat",
+    operation: "chat",
+    deadlineMs: 60_000,
+    heartbeatMs: 0,
+    run,
+  };
   await serveExchange({ exchange }, exchange, route, response, {
     clock,
     log: fakeLog(lines),

@@ -36,7 +36,7 @@ export async function serveExchange(
 ): Promise<void> {
   try {
     await route.run(ctx);
-    await answer(exchange, response, parts);
+    await answer(exchange, route, response, parts);
   } catch (error) {
     await refuse(exchange, response, parts, toGatewayError(error));
   } finally {
@@ -45,7 +45,12 @@ export async function serveExchange(
   parts.sample(exchange);
 }
 
-async function answer(exchange: LiveExchange, response: ServerResponse, parts: ServeParts): Promise<void> {
+async function answer(
+  exchange: LiveExchange,
+  { heartbeatMs }: CompiledRoute,
+  response: ServerResponse,
+  parts: ServeParts,
+): Promise<void> {
   const { reply } = exchange;
   if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
   switch (reply.kind) {
@@ -57,7 +62,7 @@ async function answer(exchange: LiveExchange, response: ServerResponse, parts: S
       return;
     }
     case "stream": {
-      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), async () => {
+      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), heartbeatMs, async () => {
         await settle(exchange, parts);
       });
       if (failure !== undefined) report(exchange, failure, parts.log);

@@ -14,6 +14,8 @@ export interface CompiledRoute {
   readonly pipeline: string;
   readonly operation: Operation;
   readonly deadlineMs: number;
+  /** 0: none. */
+  readonly heartbeatMs: number;
   readonly run: (ctx: StepContext) => Promise<void>;
 }
 
@@ -63,8 +65,8 @@ export function compilePipelines(
     }
     const run = compose(links);
     for (const { method, path } of pipeline.routes) {
-      const { name, operation, deadlineMs } = pipeline;
-      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, run });
+      const { name, operation, deadlineMs, heartbeatMs } = pipeline;
+      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, run });
     }
   }
   return { routes, instances };

@@ -1,6 +1,7 @@
 /** The exchange: one client request on its way through the house. */
 
 import {
+  type AbortBilling,
   type Attempt,
   type ClientRequest,
   type Clock,
@@ -46,6 +47,7 @@ export class LiveExchange implements Exchange {
   target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
+  abortBilling: AbortBilling | undefined;
   /** What the client was told, or would have been, when the exchange failed. */
   failure: GatewayError | undefined;
   leaseIndex = -1;

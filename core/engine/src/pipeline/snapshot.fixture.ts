@@ -23,6 +23,7 @@ export function pipelineOf(
     routes: [{ method: "POST", path: "/v1/chat/completions", at: line(3) }],
     operation: "chat",
     deadlineMs: 600_000,
+    heartbeatMs: 15_000,
     steps: steps.map((step, index) => ({
       use: "",
       options: {},

@@ -120,7 +120,7 @@ export class ResponseBody {
     return Buffer.concat(chunks).subarray(0, maxBytes);
   }
 
-  /** The chunks that have arrived, waiting for the next one; `undefined` at the end. Rejects with the failure. */
+  /** The chunks that have arrived, waiting for the next one; `undefined` at the end, none after a `nudge`. Rejects with the failure. */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.#chunks.length === 0 && !this.#isEnded) await this.#arrival();
     if (this.#chunks.length > 0) {
@@ -131,7 +131,12 @@ export class ResponseBody {
       return chunks;
     }
     if (this.#failure !== undefined) throw this.#failure;
-    return undefined;
+    return this.#isEnded ? undefined : [];
+  }
+
+  /** Lets a reader that waits go on with nothing. */
+  nudge(): void {
+    this.#notify();
   }
 
   #arrival(): Promise<void> {

@@ -17,6 +17,7 @@ import { ObservedText } from "../openai/observed-text.ts";
 import { createEventReader, type EventReader } from "../stream/events.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
+import { type CommitAfter, Hold } from "./hold.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** What a stream is made from. */
@@ -26,6 +27,10 @@ export interface StreamOptions {
   readonly attempt: Attempt;
   readonly includeUsage: boolean;
   readonly clock: Clock;
+  /** The attempt's beginning on the monotonic clock. */
+  readonly startedMs: number;
+  /** Holds the stream back beyond its first content. Absent: not at all. */
+  readonly commitAfter?: CommitAfter | undefined;
 }
 
 /** Time for the connection to end after the stream's own end mark. */
@@ -34,8 +39,8 @@ const END_GRACE_MS = 1_000;
 const TURN_BYTES = 16_384;
 
 /**
- * Opens a stream and reads it to its first content. Throws whatever fails before that. Afterwards the frames throw what
- * fails, and record the attempt's end in every case.
+ * Opens a stream and reads it to its first content, or as far as `commitAfter` says. Throws whatever fails before that.
+ * Afterwards the frames throw what fails, and record the attempt's end in every case.
  */
 export async function openStream(options: StreamOptions): Promise<StreamReply> {
   const type = options.response.headers["content-type"];
@@ -47,7 +52,7 @@ export async function openStream(options: StreamOptions): Promise<StreamReply> {
     );
   }
   const reader = new StreamReader(options);
-  await reader.prime();
+  await reader.prime(options.commitAfter);
   return { kind: "stream", status: 200, frames: reader.frames() };
 }
 
@@ -59,6 +64,7 @@ class StreamReader implements StreamSink {
   readonly #attempt: Attempt;
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
+  readonly #startedMs: number;
   #queue: Frame[] = [];
   /** What has arrived and waits for a turn of its own, the next piece last. */
   #later: Uint8Array[] = [];
@@ -69,12 +75,13 @@ class StreamReader implements StreamSink {
   #failure: unknown;
   readonly #observed = new ObservedText();
 
-  constructor({ response, translator, attempt, includeUsage, clock }: StreamOptions) {
+  constructor({ response, translator, attempt, includeUsage, clock, startedMs }: StreamOptions) {
     this.#body = response.body;
     this.#attempt = attempt;
     attempt.replyTexts = () => this.#observed.texts();
     this.#includeUsage = includeUsage;
     this.#clock = clock;
+    this.#startedMs = startedMs;
     this.#events = createEventReader((event) => {
       if (!this.#isDone) translator.event(event, this);
     });
@@ -85,6 +92,7 @@ class StreamReader implements StreamSink {
     if (role === "content" && !this.committed) {
       this.committed = true;
       this.#attempt.firstContentAtMs = this.#clock.now();
+      this.#attempt.upstreamMs = this.#clock.monotonic() - this.#startedMs;
     }
     if (role === "content") this.#lastContent = frame;
     // Kept in case that no usage follows; one that has come makes it needless.
@@ -101,7 +109,7 @@ class StreamReader implements StreamSink {
     this.#isDone = true;
   }
 
-  async prime(): Promise<void> {
+  async prime(commitAfter: CommitAfter | undefined): Promise<void> {
     try {
       while (!this.committed && !this.#isDone) {
         await this.#read();
@@ -111,9 +119,33 @@ class StreamReader implements StreamSink {
       if (!this.committed && !this.#queue.some((frame) => Array.isArray(frame.chunk().choices))) {
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
+      if (commitAfter !== undefined && this.committed) await this.#hold(commitAfter);
     } catch (error) {
       this.#body.cancel(error);
       throw error;
+    }
+  }
+
+  /** Reads on without handing out. What is held stays in the queue, so that nobody else's frames pay for it. */
+  async #hold(after: CommitAfter): Promise<void> {
+    const hold = new Hold(after);
+    let isDue = false;
+    const release = (): void => {
+      isDue = true;
+      this.#body.nudge();
+    };
+    const timer = after.ms === undefined ? undefined : setTimeout(release, after.ms);
+    try {
+      for (let measured = 0; ;) {
+        for (const frame of this.#queue.slice(measured)) hold.add(frame);
+        measured = this.#queue.length;
+        // Nothing was handed out, so even a stream that said enough before it failed has only failed.
+        if (this.#failure !== undefined) throw this.#failure;
+        if (isDue || hold.isFull || this.#isDone) return;
+        await this.#read();
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 
