@@ -21,6 +21,12 @@ interface Traced {
   readonly trace?: StepTrace;
 }
 
+/** The trace of an exchange; of a branch, that of the exchange it belongs to. */
+function traceOf(exchange: Exchange): StepTrace | undefined {
+  const { trace } = exchange as Traced;
+  return trace !== undefined || exchange.parent === undefined ? trace : traceOf(exchange.parent);
+}
+
 /** One function that runs the links from the outermost to the innermost. */
 export function compose(links: readonly Link[]): (ctx: StepContext) => Promise<void> {
   return (ctx) => runFrom(links, 0, ctx, undefined);
@@ -34,7 +40,7 @@ interface Call {
 /** Runs the link at `index` and, through its `next`, the inner ones. `call` is over when it has ended. */
 async function runFrom(links: readonly Link[], index: number, ctx: StepContext, call: Call | undefined): Promise<void> {
   const link = links[index];
-  const { trace } = ctx.exchange as Traced;
+  const trace = traceOf(ctx.exchange);
   trace?.enter(index);
   try {
     if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
