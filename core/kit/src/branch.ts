@@ -96,6 +96,10 @@ class ExchangeBranch implements Branch {
     this.parent.onSettle(settled);
   }
 
+  note(step: string, text: string, about?: string): void {
+    this.parent.note(step, text, about);
+  }
+
   abort(reason: GatewayError): void {
     this.parent.signal.removeEventListener("abort", this.#follow);
     if (!this.signal.aborted) this.#controller.abort(reason);

@@ -121,6 +121,11 @@ export interface Exchange {
    * recorded, and nothing is under way any more. Must not throw.
    */
   onSettle(settled: () => void): void;
+  /**
+   * Says what a step has decided, for `GET /requests/{id}`: its own name, a constant text, and what the text is about: an id, a
+   * code, a number. Never what a client wrote beside a model's id. The texts are put together when somebody asks.
+   */
+  note(step: string, text: string, about?: string): void;
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /** Data that steps of one plugin share with each other. */

@@ -59,6 +59,7 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
+    explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
   };

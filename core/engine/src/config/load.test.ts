@@ -58,6 +58,7 @@ describe("a snapshot", () => {
       authHeaders: ["x-service-api-key"],
       drainTimeoutMs: 120_000,
       maxBodyBytes: 20_971_520,
+      explainRequests: 1_000,
       dataDirectory: "",
     });
     expect(store).toMatchObject({ use: "sqlite", options: {} });

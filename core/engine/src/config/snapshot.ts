@@ -53,6 +53,8 @@ export interface ServerSettings {
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
   readonly maxBodyBytes: number;
+  /** Requests whose steps are kept for who asks; 0 for none. */
+  readonly explainRequests: number;
   /** Absent: no page of another origin may call. */
   readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */

@@ -48,6 +48,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       authHeaders: [],
       drainTimeoutMs: 120_000,
       maxBodyBytes: 1_000_000,
+      explainRequests: 10,
       dataDirectory: "/tmp/none",
     },
     store: { use: "memory", options: {}, at: AT },

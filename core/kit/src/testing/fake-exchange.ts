@@ -29,6 +29,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
       return attempt;
     },
     onSettle: () => undefined,
+    note: () => undefined,
     headers: new Map(),
     state: new Map(),
     ...parts,

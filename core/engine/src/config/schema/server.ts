@@ -53,6 +53,14 @@ export const serverSchema: JsonSchema = {
       description: "How long requests in flight may finish after a reload or a stop.",
     },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    explain_requests: {
+      type: "integer",
+      minimum: 0,
+      maximum: 100_000,
+      default: 1_000,
+      description:
+        "Requests that `GET /requests/{id}` on the admin listener explains step by step: the newest so many, about 1 KB each; 0 keeps none.",
+    },
     cors: {
       type: "object",
       description: "Lets pages of other origins call the gateway. Without this section no page may.",
@@ -91,6 +99,7 @@ export interface ServerSection {
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
   readonly max_body: string;
+  readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;
 }

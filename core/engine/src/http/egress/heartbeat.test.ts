@@ -22,7 +22,7 @@ describe("a heartbeat", () => {
       yield rawFrame('{"a":2}');
       await beats(3);
     }
-    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], EVERY_MS, async () => undefined);
+    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], EVERY_MS, async () => "");
     const body = bodyOf(await received);
     expect(body).toMatch(/^data: \{"a":1\}\n\n(: ping\n\n){2,}data: \{"a":2\}\n\n(: ping\n\n)+data: \[DONE\]\n\n$/);
   });
@@ -33,7 +33,7 @@ describe("a heartbeat", () => {
       yield rawFrame('{"a":1}');
       await new Promise((resolve) => setTimeout(resolve, 4 * EVERY_MS));
     }
-    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], 0, async () => undefined);
+    await writeStream(response, { kind: "stream", status: 200, frames: frames() }, [], 0, async () => "");
     expect(bodyOf(await received)).toBe('data: {"a":1}\n\ndata: [DONE]\n\n');
   });
 

@@ -11,15 +11,15 @@ const MAX_PENDING_CHARACTERS = 65_536;
 
 /**
  * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
- * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end. A stream that has
- * nothing to say for `heartbeatMs` writes a comment.
+ * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the
+ * comment to write before it. A stream that has nothing to say for `heartbeatMs` writes a comment.
  */
 export async function writeStream(
   response: ServerResponse,
   reply: StreamReply,
   headers: string[],
   heartbeatMs: number,
-  settle: () => Promise<void>,
+  settle: (failure: GatewayError | undefined) => Promise<string>,
 ): Promise<GatewayError | undefined> {
   headers.push("content-type", "text/event-stream", "cache-control", "no-cache", "x-accel-buffering", "no");
   response.writeHead(reply.status, headers);
@@ -28,13 +28,14 @@ export async function writeStream(
   let failure = await writeFrames(reply, response, writer);
   writer.flush();
   heartbeat.stop();
+  let comment = "";
   try {
-    await settle();
+    comment = await settle(failure);
   } catch (error) {
     // The first failure is the one the client is told.
     failure ??= asGatewayError(error);
   }
-  response.end(failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`);
+  response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`));
   return failure;
 }
 
