@@ -33,14 +33,14 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   for (const [index, attempt] of untold.entries()) {
     const factor = factors.of(attempt.target.model);
     const promptTokens = Math.round((prompt?.tokens ?? 0) * factor);
-    const completionTokens = Math.round((completions[index]?.tokens ?? 0) * factor);
+    const completionTokens = Math.round((completions[index]?.tokens ?? 0) * (attempt.replyScale?.() ?? 1) * factor);
     attempt.usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
     attempt.usageSource = "estimated";
   }
 }
 
 function isClientGone({ signal }: Exchange): boolean {
-  return signal.aborted && isGatewayError(signal.reason) && signal.reason.code === "client_closed";
+  return signal.aborted && isGatewayError(signal.reason) && signal.reason.status === 499;
 }
 
 /** Operations whose bodies are in the reference dialect and billed by tokens. */
