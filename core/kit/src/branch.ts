@@ -1,6 +1,16 @@
 /** Branches: for a concurrent step that runs the inner steps several times at once, and keeps what one of them came to. */
 
-import type { AbortBilling, Attempt, ClientRequest, Exchange, GatewayError, GatewayRequest, Operation, Pricer, Target } from "@sluice/spec";
+import type {
+  AbortBilling,
+  Attempt,
+  ClientRequest,
+  Exchange,
+  GatewayError,
+  GatewayRequest,
+  Operation,
+  Pricer,
+  Target,
+} from "@sluice/spec";
 
 /** An exchange beside others of one parent. What it sets is its own until it is adopted. */
 export interface Branch extends Exchange {

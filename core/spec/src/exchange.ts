@@ -73,6 +73,8 @@ export interface Attempt {
    * were cut before they could. `undefined` where there is nothing to count.
    */
   replyTexts: (() => readonly string[]) | undefined;
+  /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
+  replyScale?: (() => number) | undefined;
 }
 
 /**

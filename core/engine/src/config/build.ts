@@ -58,6 +58,7 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
+    stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),

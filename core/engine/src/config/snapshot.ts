@@ -52,6 +52,8 @@ export interface ServerSettings {
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
+  /** A client that takes nothing of its reply for so long is cut. */
+  readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
   /** Requests whose steps are kept for who asks; 0 for none. */
   readonly explainRequests: number;

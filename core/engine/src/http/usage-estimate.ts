@@ -34,7 +34,7 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   for (const [index, attempt] of untold.entries()) {
     const factor = factors.of(attempt.target.model);
     const promptTokens = Math.round((prompt?.tokens ?? 0) * factor);
-    const saidTokens = Math.round((completions[index]?.tokens ?? 0) * factor);
+    const saidTokens = Math.round((completions[index]?.tokens ?? 0) * (attempt.replyScale?.() ?? 1) * factor);
     const completionTokens = Math.max(saidTokens, assumedTokens(exchange, attempt, request) ?? 0);
     attempt.usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
     attempt.usageSource = "estimated";

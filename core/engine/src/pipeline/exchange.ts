@@ -120,6 +120,7 @@ export class LiveExchange implements Exchange {
       usage: undefined,
       usageSource: undefined,
       replyTexts: undefined,
+      replyScale: undefined,
     };
     this.attempts.push(attempt);
     return attempt;

@@ -1,6 +1,5 @@
 /** A streamed reply: events in, frames out, primed to its first content. */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Attempt,
   type Clock,
@@ -18,6 +17,7 @@ import { createEventReader, type EventReader } from "../stream/events.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
 import { type CommitAfter, Hold } from "./hold.ts";
+import { nextTurn } from "./turns.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** What a stream is made from. */
@@ -35,7 +35,7 @@ export interface StreamOptions {
 
 /** Time for the connection to end after the stream's own end mark. */
 const END_GRACE_MS = 1_000;
-/** Bytes that are read in one turn of the event loop: some thousand events of the smallest kind, a few milliseconds. */
+/** Bytes that are read at once. Whoever brings more waits for a turn with each piece of it, as everybody else who does. */
 const TURN_BYTES = 16_384;
 
 /**
@@ -79,6 +79,7 @@ class StreamReader implements StreamSink {
     this.#body = response.body;
     this.#attempt = attempt;
     attempt.replyTexts = () => this.#observed.texts();
+    attempt.replyScale = () => this.#observed.scale;
     this.#includeUsage = includeUsage;
     this.#clock = clock;
     this.#startedMs = startedMs;
@@ -188,14 +189,14 @@ class StreamReader implements StreamSink {
     const attempt = this.#attempt;
     if (attempt.outcome !== undefined) return;
     attempt.outcome = "partial";
-    attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
+    attempt.error ??= this.#body.failure === undefined ? clientClosed() : asGatewayError(this.#body.failure);
     attempt.endedAtMs = this.#clock.now();
     this.#body.cancel(attempt.error);
   }
 
   /** Takes what has arrived. A body that ends without the dialect's end mark, and before the reply's end, is a cut stream. */
   async #read(): Promise<void> {
-    const chunks = this.#later.length > 0 ? await this.#nextPiece() : inTurns(await this.#body.read(), this.#later);
+    const chunks = this.#later.length > 0 ? await this.#nextPiece() : inPieces(await this.#body.read(), this.#later);
     if (chunks === undefined && this.#isEnded) {
       if (!isFinished(this.#lastContent, this.#attempt.usage)) {
         throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
@@ -215,7 +216,7 @@ class StreamReader implements StreamSink {
     }
   }
 
-  /** Lets everybody else run first: the events of one large chunk are many. */
+  /** Waits for a turn: the events of one large chunk are many. */
   async #nextPiece(): Promise<readonly Uint8Array[]> {
     await nextTurn();
     const piece = this.#later.pop();
@@ -223,8 +224,12 @@ class StreamReader implements StreamSink {
   }
 }
 
-/** What may be read at once. When that is not all, the rest is put into `later`, in pieces, the next one last. */
-function inTurns(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[]): readonly Uint8Array[] | undefined {
+function clientClosed(): GatewayError {
+  return new GatewayError("client_closed", "The client closed the connection.");
+}
+
+/** What may be read at once. When it is too much, nothing, and all is put into `later`, in pieces, the next one last. */
+function inPieces(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[]): readonly Uint8Array[] | undefined {
   if (chunks === undefined) return undefined;
   let bytes = 0;
   for (const chunk of chunks) bytes += chunk.length;
@@ -233,6 +238,5 @@ function inTurns(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[])
     for (let at = 0; at < chunk.length; at += TURN_BYTES) later.push(chunk.subarray(at, at + TURN_BYTES));
   }
   later.reverse();
-  const first = later.pop();
-  return first === undefined ? [] : [first];
+  return [];
 }

@@ -52,6 +52,13 @@ export const serverSchema: JsonSchema = {
       default: "120s",
       description: "How long requests in flight may finish after a reload or a stop.",
     },
+    stalled_client_timeout: {
+      type: "string",
+      format: "duration",
+      default: "30s",
+      description:
+        "How long a client may take nothing of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
+    },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
     explain_requests: {
       type: "integer",
@@ -98,6 +105,7 @@ export interface ServerSection {
   readonly admin: { readonly host: string; readonly port: number };
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
+  readonly stalled_client_timeout: string;
   readonly max_body: string;
   readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
