@@ -64,15 +64,8 @@ export const passthrough = defineStep<PassthroughConfig>({
           body: request?.raw,
         });
         const attempt = exchange.beginAttempt(target, found.instance.use);
-        const { upstream, instance } = found;
-        exchange.reply = await runPassthrough({
-          upstream,
-          call,
-          timeouts: instance.timeouts,
-          attempt,
-          signal: exchange.signal,
-          clock,
-        });
+        const { upstream, instance: provider } = found;
+        exchange.reply = await runPassthrough({ provider, upstream, call, attempt, signal: exchange.signal, clock });
       },
     };
   },

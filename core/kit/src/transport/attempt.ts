@@ -5,12 +5,14 @@ import {
   type Clock,
   type DecodedReply,
   GatewayError,
+  type HttpCall,
   type ProviderInstance,
   type ProviderRequest,
   type Reply,
   type UpstreamCall,
 } from "@sluice/spec";
 import { replyTexts } from "../openai/reply-texts.ts";
+import { authorize } from "./authorize.ts";
 import { asGatewayError } from "./errors.ts";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./local.ts";
@@ -60,9 +62,9 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
 }
 
 async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
-  const { provider, request, call, attempt, clock, signal, includeUsage, commitAfter } = options;
-  const { translation, timeouts } = provider;
-  const response = call.kind === "local" ? localResponse(call) : await options.upstream.send(call, { signal, timeouts });
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter } = options;
+  const { translation } = provider;
+  const response = call.kind === "local" ? localResponse(call) : await send(options, call);
   if (response.status < 200 || response.status > 299) throw await refusal(options, response);
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
@@ -74,6 +76,12 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
   // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
   if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
   return { kind: "whole", status: 200, document: decoded.document };
+}
+
+async function send({ provider, upstream, signal }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
+  const { translation, timeouts } = provider;
+  const ready = authorize(translation, call, signal);
+  return upstream.send(ready instanceof Promise ? await ready : ready, { signal, timeouts });
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {
