@@ -7,7 +7,7 @@ import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { spendRows } from "../pipeline/rows.ts";
-import type { RecentRequests } from "../resources/recent-requests.ts";
+import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
@@ -50,9 +50,14 @@ export async function serveExchange(
   }
   if (parts.recent.isOn) {
     const status = response.headersSent ? response.statusCode : undefined;
-    writeRecord(parts.recent.next(exchange.identity === undefined), exchange, outline, status, parts.clock);
+    writeRecord(parts.recent.next(kindOf(exchange, status)), exchange, outline, status, parts.clock);
   }
   parts.sample(exchange);
+}
+
+function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
+  if (identity === undefined) return "stranger";
+  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "smooth" : "eventful";
 }
 
 async function answer(

@@ -7,7 +7,7 @@ it("keeps the newest requests, so many and no more, in as many records", () => {
   const recent = new RecentRequests(3, make);
   const records = new Set<object>();
   for (let id = 1; id <= 10; id += 1) {
-    const record = recent.next(false);
+    const record = recent.next("eventful");
     record.id = String(id);
     records.add(record);
   }
@@ -15,12 +15,15 @@ it("keeps the newest requests, so many and no more, in as many records", () => {
   expect(records.size).toBe(3);
 });
 
-it("pushes nobody's request out for those of strangers, of which it keeps a hundred", () => {
+it("pushes no eventful request out for strangers and smooth ones, of which it keeps fewer", () => {
   const recent = new RecentRequests(1_000, make);
-  recent.next(false).id = "known";
-  for (let id = 1; id <= 5_000; id += 1) recent.next(true).id = String(id);
-  const kept = ["known", "1", "4900", "4901", "5000"].map((id) => recent.find(id) !== undefined);
-  expect(kept).toEqual([true, false, false, true, true]);
+  recent.next("eventful").id = "eventful";
+  for (let id = 1; id <= 5_000; id += 1) {
+    recent.next("stranger").id = `stranger ${id}`;
+    recent.next("smooth").id = `smooth ${id}`;
+  }
+  const ids = ["eventful", "stranger 4900", "stranger 4901", "smooth 4800", "smooth 4801"];
+  expect(ids.map((id) => recent.find(id) !== undefined)).toEqual([true, false, true, false, true]);
 });
 
 it("is off where nothing is to be kept", () => {

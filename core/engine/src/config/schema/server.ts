@@ -66,7 +66,7 @@ export const serverSchema: JsonSchema = {
       maximum: 100_000,
       default: 1_000,
       description:
-        "Requests that `GET /requests/{id}` on the admin listener explains step by step: the newest so many, about 1 KB each; 0 keeps none.",
+        "Eventful requests (refused, failed, tried again, sent elsewhere) that `GET /requests/{id}` on the admin listener explains step by step: the newest so many, about 1 KB each; beside them the newest 200 that went smoothly. 0 keeps none.",
     },
     cors: {
       type: "object",
