@@ -1,6 +1,6 @@
 /** @sluice/kit: for plugin authors. */
 
-export { defineGuardrail, defineProvider, defineStep, defineStore } from "./define.ts";
+export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
@@ -9,4 +9,5 @@ export { isObject } from "./json/narrow.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
+export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";

@@ -9,7 +9,7 @@ import { parseDecimal } from "./decimal.ts";
 import type { Path } from "./document.ts";
 import { parseDuration } from "@sluice/kit";
 import { pathOfPointer } from "./path.ts";
-import { parseSize } from "./size.ts";
+import { parseSize } from "@sluice/kit";
 
 /** What a check found. Defaults are filled into the value. */
 export interface CheckResult {

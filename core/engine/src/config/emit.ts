@@ -2,13 +2,12 @@
 
 import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/spec";
 
-import { DURATION_PATTERN } from "@sluice/kit";
+import { DURATION_PATTERN, SIZE_PATTERN } from "@sluice/kit";
 import type { Definitions } from "./plugin-section.ts";
 import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";
 import { optionsSchema, usedPluginSchema } from "./schema/plugin-options.ts";
 import { pricesSchema } from "./schema/prices.ts";
-import { SIZE_PATTERN } from "./size.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
@@ -22,6 +21,7 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
     properties: {
       ...properties,
       store: chooser(properties["store"] as JsonObject, of("store")),
+      shared: chooser(properties["shared"] as JsonObject, of("state")),
       providers: {
         ...(properties["providers"] as JsonObject),
         additionalProperties: chooser(
