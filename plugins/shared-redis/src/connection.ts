@@ -86,14 +86,14 @@ export function createConnection(options: ConnectionOptions): Connection {
           }),
         commandTimeoutMs,
       );
-      const done = (): void => {
+      const stopWaiting = (): void => {
         isPending = false;
         clearTimeout(timer);
       };
       current.send(parts).then(
-        (reply) => (done(), resolve(reply)),
+        (reply) => (stopWaiting(), resolve(reply)),
         (error: unknown) => {
-          done();
+          stopWaiting();
           // A replica, or a node that has other keys: it is as good as away.
           if (/^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/.test(reasonOf(error))) current.break();
           reject(error instanceof Error ? error : new Error(String(error)));
@@ -142,7 +142,12 @@ function makeClient({ url, connectTimeoutMs }: ConnectionOptions) {
   client.on("error", () => whenBroken());
   client.on("end", () => whenBroken());
   return {
-    connect: async () => void (await client.connect()),
+    async connect(): Promise<void> {
+      // A server that accepts and says nothing is no better than none.
+      const { promise, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => reject(new Error(`Redis did not greet within ${connectTimeoutMs} ms.`)), connectTimeoutMs);
+      await Promise.race([client.connect(), promise]).finally(() => clearTimeout(timer));
+    },
     isReady: () => client.isReady,
     send: (parts: readonly (string | Buffer)[]): Promise<unknown> => client.sendCommand([...parts]),
     onBroken: (listener: () => void) => void (whenBroken = listener),

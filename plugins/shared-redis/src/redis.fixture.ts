@@ -1,6 +1,8 @@
 /** A Redis for tests: the one of this machine, when there is one. */
 
+import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
+import { createClient } from "@redis/client";
 import { Secret, type StateDriver } from "@sluice/spec";
 import { fakeClock, fakeLog } from "@sluice/kit/testing";
 import definition from "./index.ts";
@@ -34,5 +36,29 @@ export function testDriver(
   );
 }
 
-/** The prefix of this process's tests. */
-export const runPrefix = (): string => `{sluice-test-${process.pid}}:`;
+/** Prints a line beside the tests. */
+export function tell(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const run = randomUUID();
+
+/** The prefix of this file's tests. */
+export const runPrefix = (): string => `{sluice-test-${run}}:`;
+
+/** Runs a command on a connection of its own. */
+export async function adminCommand(...parts: readonly string[]): Promise<unknown> {
+  const client = createClient({ url: `redis://${REDIS.host}:${REDIS.port}/9` });
+  await client.connect();
+  try {
+    return await client.sendCommand([...parts]);
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Removes every key of this file's tests. */
+export async function removeKeys(): Promise<void> {
+  const keys = (await adminCommand("KEYS", `${runPrefix()}*`)) as readonly string[];
+  if (keys.length > 0) await adminCommand("DEL", ...keys);
+}

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createClient } from "@redis/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedStateContract } from "@sluice/kit/testing";
-import { REDIS, redisAnswers, runPrefix, testDriver } from "./redis.fixture.ts";
+import { REDIS, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
 
 const hasRedis = await redisAnswers();
-if (!hasRedis) console.info(`no Redis on ${REDIS.host}:${REDIS.port}: the tests of shared state in Redis are skipped`);
+if (!hasRedis) tell(`no Redis on ${REDIS.host}:${REDIS.port}: the tests of shared state in Redis are skipped`);
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
   const state = testDriver();
@@ -17,10 +16,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
 
   afterAll(async () => {
     await Promise.all([state.stop(), second.stop()]);
-    const client = await createClient({ url: `redis://${REDIS.host}:${REDIS.port}/9` }).connect();
-    const keys = await client.keys(`${runPrefix()}*`);
-    if (keys.length > 0) await client.del(keys);
-    client.destroy();
+    await removeKeys();
   });
 
   sharedStateContract({ describe, it, expect }, "redis", async () => ({
