@@ -48,6 +48,10 @@ function caller(claim: BudgetClaim) {
 const granted = <T extends TakeResult>(results: readonly T[]): readonly T[] =>
   results.filter(({ outcome }) => outcome === "granted");
 
+afterAll(async () => {
+  if (hasRedis) await removeKeys();
+});
+
 describe.skipIf(!hasRedis)("a Redis that is away", () => {
   beforeEach(async () => {
     proxy = await startProxy();
@@ -60,8 +64,6 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     await state.stop();
     await proxy.close();
   });
-
-  afterAll(removeKeys);
 
   it("is no failure, spends no more than there is, and hears of everything when it is back", async () => {
     const claim = budget(freshId(), 2_000, 100);
