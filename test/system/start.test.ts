@@ -105,6 +105,21 @@ describe("a start that must not be", () => {
   });
 });
 
+describe("shared state in a Redis that is not there", () => {
+  it("is no reason not to start: one line says so, and requests are served", async () => {
+    const workspace = place();
+    workspace.write(`${workspace.config({})}\nshared: { use: redis, url: "\${env:REDIS_URL}", instances: 2 }\n`);
+    // Port 9 discards: nobody listens there.
+    const gateway = await start(workspace, { REDIS_URL: "redis://user:hunter2secret@127.0.0.1:9" });
+    const asked = await chat(gateway, { model: "echo", messages: MESSAGES });
+    expect(asked.status).toBe(200);
+    expect(await gateway.stop()).toEqual({ code: 0, signal: null });
+    const printed = gateway.stdout + gateway.stderr;
+    expect(printed.match(/shared state is away: this gateway decides alone/g)).toHaveLength(1);
+    expect(printed).not.toContain("hunter2secret");
+  });
+});
+
 describe("sluice check", () => {
   const check = async (workspace: Workspace, ...more: string[]) => {
     const command = runCommand(["check", "--config", workspace.configPath, ...more], workspace.folder);

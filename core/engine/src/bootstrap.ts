@@ -1,6 +1,7 @@
 /** The composition root: the only file that knows everything. */
 
-import { type Clock, type Log, type Store } from "@sluice/spec";
+import { type Clock, type Log, type StateDriver, type Store } from "@sluice/spec";
+import { createResilientState } from "@sluice/kit/state";
 import type { Finding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
@@ -109,7 +110,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
-  const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens });
+  const state = await openState(snapshot, definitions, log, clock);
+  const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
@@ -174,6 +176,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       publicListener.server.closeAllConnections();
       adminListener.server.closeAllConnections();
       await Promise.all(closed);
+      await state.stop();
       await tokens.close();
       await ledger.close();
       await store.stop();
@@ -192,6 +195,24 @@ async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log)
     throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
   }
   return store;
+}
+
+/** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
+const STATE_START_TIMEOUT_MS = 5_000;
+
+async function openState(snapshot: Snapshot, definitions: Definitions, log: Log, clock: Clock): Promise<StateDriver> {
+  const { use, options, instances } = snapshot.shared;
+  const definition = definitions.states.get(use);
+  if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
+  const own = withFields(log, { plugin: use });
+  try {
+    const driver = definition.create(options as never, { log: own, clock });
+    const state = definition.isRemote ? createResilientState({ driver, instances, clock, log: own }) : driver;
+    await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
+    return state;
+  } catch (error) {
+    throw new StartError(`The shared state ${use} did not start: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 function openLedger(directory: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {

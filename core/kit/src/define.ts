@@ -1,6 +1,6 @@
 /** The define functions: how a package says what it is. */
 
-import type { GuardrailDefinition, ProviderDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
+import type { GuardrailDefinition, ProviderDefinition, StateDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
 import { API_VERSION } from "@sluice/spec";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
@@ -25,6 +25,11 @@ export function defineGuardrail<C>(definition: Kinded<GuardrailDefinition<C>>): 
 /** Declares a store. */
 export function defineStore<C>(definition: Kinded<StoreDefinition<C>>): StoreDefinition<C> {
   return declare("store", definition);
+}
+
+/** Declares a driver of shared state. */
+export function defineState<C>(definition: Kinded<StateDefinition<C>>): StateDefinition<C> {
+  return declare("state", definition);
 }
 
 function declare<K extends string, D extends { readonly name: string }>(kind: K, definition: D) {

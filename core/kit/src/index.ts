@@ -2,7 +2,7 @@
 
 export { type Branch, branchOf } from "./branch.ts";
 export { isAbandoned, isClientGone } from "./abandoned.ts";
-export { defineGuardrail, defineProvider, defineStep, defineStore } from "./define.ts";
+export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";

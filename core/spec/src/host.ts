@@ -4,6 +4,7 @@ import type { Authority } from "./identity.ts";
 import type { LedgerReader } from "./ledger.ts";
 import type { ModelCatalog, ModelDirectory } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";
+import type { SharedState } from "./shared-state.ts";
 import type { TokenCounter } from "./tokens.ts";
 import type { PriceTable } from "./usage.ts";
 
@@ -55,6 +56,8 @@ export interface Host {
   readonly ledger: LedgerReader;
   /** Counts the tokens of texts. One for the process. */
   readonly tokens: TokenCounter;
+  /** Windows, slots, budgets, cache and repeats, shared by every process of the gateway. */
+  readonly state: SharedState;
 }
 
 /** The optional part of an instance that has a life. */
@@ -65,3 +68,6 @@ export interface Lifecycle {
 
 /** All that a store may touch: it belongs to the process, not to a generation. */
 export type StoreHost = Pick<Host, "log" | "clock">;
+
+/** All that a driver of shared state may touch: it belongs to the process too. */
+export type StateHost = StoreHost;

@@ -16,6 +16,7 @@ export * from "./plugin.ts";
 export * from "./provider.ts";
 export * from "./reply.ts";
 export * from "./secret.ts";
+export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
 export * from "./target.ts";

@@ -1,17 +1,18 @@
 /** What every plugin is: a frozen definition, data first, with one function that makes the living thing. */
 
 import type { Guardrail } from "./guardrail.ts";
-import type { Host, StoreHost } from "./host.ts";
+import type { Host, StateHost, StoreHost } from "./host.ts";
 import type { JsonSchema } from "./json.ts";
 import type { Operation } from "./operation.ts";
 import type { Provider } from "./provider.ts";
+import type { StateDriver } from "./shared-state.ts";
 import type { Step } from "./step.ts";
 import type { Store } from "./store.ts";
 
 /** The version of the contract between plugins and the engine. It is part of every definition. */
 export const API_VERSION = 1;
 
-export type PluginKind = "step" | "provider" | "guardrail" | "store";
+export type PluginKind = "step" | "provider" | "guardrail" | "store" | "state";
 
 /** How far a plugin may be relied on. Shown in the documentation and logged once at the start. */
 export type Stability = "experimental" | "beta" | "stable";
@@ -85,9 +86,16 @@ export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail"
 /** What a store package exports. */
 export interface StoreDefinition<C = unknown> extends Definition<"store", C, Store, StoreHost> {}
 
+/** What a package of shared state exports. */
+export interface StateDefinition<C = unknown> extends Definition<"state", C, StateDriver, StateHost> {
+  /** Whether the state is beyond a socket: then the engine decides by itself while it is away. */
+  readonly isRemote: boolean;
+}
+
 /** A package's default export: one definition or a bundle of them. */
 export type AnyDefinition =
   | StepDefinition<never>
   | ProviderDefinition<never>
   | GuardrailDefinition<never>
-  | StoreDefinition<never>;
+  | StoreDefinition<never>
+  | StateDefinition<never>;

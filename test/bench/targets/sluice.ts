@@ -69,6 +69,7 @@ plugins:
   - "@sluice/provider-openai@^1.0.0"
   - "@sluice/provider-echo@^1.0.0"
   - "@sluice/store-sqlite@^1.0.0"
+  - "@sluice/shared-memory@^1.0.0"
 providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
 models:

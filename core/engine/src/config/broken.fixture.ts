@@ -152,7 +152,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a section of a later version",
     files: more("guardrails: {}"),
     findings: [
-      "config/gateway.yaml:10:1  `guardrails` is not a known key  remove it; the keys here are version, server, store, plugins, providers, models, keys, prices, pipelines",
+      "config/gateway.yaml:10:1  `guardrails` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, models, keys, prices, pipelines",
     ],
   },
   {
@@ -386,7 +386,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a private key",
     files: more("x: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc"),
     findings: [
-      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, plugins, providers, models, keys, prices, pipelines",
+      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, models, keys, prices, pipelines",
       "config/gateway.yaml:10:4  `x` holds a literal that looks like a credential  write `${env:NAME}` and put the value in the environment",
     ],
   },
@@ -454,6 +454,18 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: [
       'config/gateway.yaml:10:15  `store.use` names the store plugin "sqlight", which no listed package has  write sqlite, or add its package to `plugins`',
     ],
+  },
+  {
+    title: "unknown shared state",
+    files: more("shared: { use: memry, instances: 2 }"),
+    findings: [
+      'config/gateway.yaml:10:16  `shared.use` names the state plugin "memry", which no listed package has  did you mean `memory`?',
+    ],
+  },
+  {
+    title: "shared state among no gateway",
+    files: more("shared: { use: memory, instances: 0 }"),
+    findings: ["config/gateway.yaml:10:35  `shared.instances` must be at least 1, not 0  write a larger number"],
   },
   {
     title: "an unknown option of the store",

@@ -15,10 +15,18 @@ import { createPriceTable } from "./prices.ts";
 import type { ResolvedDocument } from "./references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
-import type { ProviderSection } from "./schema/plugin-options.ts";
+import type { ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
-import type { DeclaredKey, PipelineSettings, ProviderSettings, ServerSettings, Snapshot, StepSettings } from "./snapshot.ts";
+import type {
+  DeclaredKey,
+  PipelineSettings,
+  ProviderSettings,
+  ServerSettings,
+  SharedSettings,
+  Snapshot,
+  StepSettings,
+} from "./snapshot.ts";
 
 /** The checked parts of a configuration. */
 export interface CheckedConfig {
@@ -41,6 +49,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     files: opened.files.map((file) => ({ ...file })),
     server: serverOf(sections, checked.overrides, opened.cwd),
     store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
+    shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
     models,
@@ -64,6 +73,11 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
   };
+}
+
+function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): SharedSettings {
+  const { instances } = shared as unknown as StateSection;
+  return { use: shared.use, options: pluginOptions("state", shared), instances, at: document.keyAt(["shared"]) };
 }
 
 function providersOf(gateway: ResolvedDocument, sections: GatewaySections): ProviderSettings[] {

@@ -21,6 +21,7 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
     properties: {
       ...properties,
       store: chooser(properties["store"] as JsonObject, of("store")),
+      shared: chooser(properties["shared"] as JsonObject, of("state")),
       providers: {
         ...(properties["providers"] as JsonObject),
         additionalProperties: chooser(

@@ -13,7 +13,7 @@ const empty: JsonSchema = { type: "object", properties: {} };
 
 /** A definition that is never created. */
 export function definition(
-  kind: "step" | "provider" | "store",
+  kind: "step" | "provider" | "store" | "state",
   name: string,
   config: JsonSchema = empty,
   check?: (config: Readonly<Record<string, unknown>>) => ReturnType<NonNullable<AnyDefinition["check"]>>,
@@ -52,6 +52,7 @@ export const definitions: Definitions = new Map(
     definition("provider", "openai", openai),
     definition("provider", "echo"),
     definition("store", "sqlite", { type: "object", properties: { path: { type: "string", description: "The file." } } }),
+    definition("state", "memory"),
     ...["auth", "cost", "provider", "models", "spend"].map((name) => definition("step", name)),
     definition("step", "cache", {
       type: "object",

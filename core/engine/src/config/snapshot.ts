@@ -27,6 +27,7 @@ export interface Snapshot {
   readonly files: readonly SnapshotFile[];
   readonly server: ServerSettings;
   readonly store: UseSettings;
+  readonly shared: SharedSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
   readonly models: readonly ModelSettings[];
@@ -79,6 +80,12 @@ export interface UseSettings {
 
 export interface NamedUseSettings extends UseSettings {
   readonly name: string;
+}
+
+/** Where shared state is kept. */
+export interface SharedSettings extends UseSettings {
+  /** How many gateways share it, by the operator's word. */
+  readonly instances: number;
 }
 
 /** One entry of `plugins:`. */

@@ -16,7 +16,7 @@ import { checkSection, findingOf } from "./section.ts";
 /** Checks gateway.yaml, in place. */
 export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
   const findings = emptyFile(gateway) ?? checkSection(gateway, [], gatewaySchema);
-  const use = (path: Path, kind: "provider" | "store"): void => {
+  const use = (path: Path, kind: "provider" | "store" | "state"): void => {
     const value = valueAtPath(gateway.value, path);
     const name = valueAtPath(value, ["use"]);
     if (!isObject(value) || typeof name !== "string" || name === "") return;
@@ -24,6 +24,7 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
     findings.push(...checkPlugin(gateway, definitions, { kind, name, namePath: [...path, "use"], base: path, value, skipCheck }));
   };
   use(["store"], "store");
+  use(["shared"], "state");
   for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) use(["providers", name], "provider");
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }

@@ -8,6 +8,7 @@ describe("cold settings", () => {
   it.each([
     ["server", { server: { ...live.server, port: 4001 } }, 1],
     ["store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
+    ["shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
     ["plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
   ])("refuse a change of %s by its name and place", (name, change, at) => {
     const findings = coldChanges(live, snapshotOf(change));

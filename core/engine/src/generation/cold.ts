@@ -10,6 +10,7 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   const sections = [
     { name: "server", at: start, before: live.server, after: candidate.server },
     { name: "store", at: candidate.store.at, before: withoutPlace(live.store), after: withoutPlace(candidate.store) },
+    { name: "shared", at: candidate.shared.at, before: withoutAt(live.shared), after: withoutAt(candidate.shared) },
     { name: "plugins", at: candidate.plugins[0]?.at ?? start, before: specifiers(live), after: specifiers(candidate) },
   ];
   return sections
@@ -23,6 +24,10 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
 
 function withoutPlace({ use, options }: Snapshot["store"]): unknown {
   return { use, options };
+}
+
+function withoutAt({ use, options, instances }: Snapshot["shared"]): unknown {
+  return { use, options, instances };
 }
 
 function specifiers(snapshot: Snapshot): readonly string[] {

@@ -5,7 +5,7 @@
 
 import "reflect-metadata";
 import { container as root, type DependencyContainer, instancePerContainerCachingFactory } from "tsyringe";
-import type { Clock, LedgerReader, Log, TokenCounter } from "@sluice/spec";
+import type { Clock, LedgerReader, Log, SharedState, TokenCounter } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
@@ -26,6 +26,7 @@ export interface ProcessParts {
   readonly keyRing: KeyRing;
   readonly ledger: LedgerReader;
   readonly tokens: TokenCounter;
+  readonly state: SharedState;
 }
 
 /** The process's container. */

@@ -1,7 +1,17 @@
 /** Hosts: what the plugins of one generation may touch. */
 
 import type { DependencyContainer } from "tsyringe";
-import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog, TokenCounter } from "@sluice/spec";
+import type {
+  Authority,
+  Clock,
+  Host,
+  LedgerReader,
+  Log,
+  ModelCatalog,
+  ProviderCatalog,
+  SharedState,
+  TokenCounter,
+} from "@sluice/spec";
 import { seedDirectory } from "../config/price-seed-models.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
@@ -38,5 +48,6 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     directory: seedDirectory,
     ledger: container.resolve<LedgerReader>(PROCESS.ledger),
     tokens: container.resolve<TokenCounter>(PROCESS.tokens),
+    state: container.resolve<SharedState>(PROCESS.state),
   });
 }

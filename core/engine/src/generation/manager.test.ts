@@ -85,8 +85,8 @@ beforeEach(() => {
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [] };
-  const { tokens } = fakeHost();
-  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens };
+  const { tokens, state } = fakeHost();
+  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state };
   manager = new GenerationManager(createProcessContainer(parts));
 });
 

@@ -9,6 +9,7 @@ export const PROCESS = {
   keyRing: Symbol("process.keyRing"),
   ledger: Symbol("process.ledger"),
   tokens: Symbol("process.tokens"),
+  state: Symbol("process.state"),
 } as const;
 
 /** What one generation holds. */

@@ -53,6 +53,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       dataDirectory: "/tmp/none",
     },
     store: { use: "memory", options: {}, at: AT },
+    shared: { use: "memory", options: {}, instances: 1, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
     providers: [],
     models: [],

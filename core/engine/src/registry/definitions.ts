@@ -1,6 +1,13 @@
 /** The registry: definitions by kind and name, read from the packages that the configuration names. */
 
-import type { AnyDefinition, GuardrailDefinition, ProviderDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
+import type {
+  AnyDefinition,
+  GuardrailDefinition,
+  ProviderDefinition,
+  StateDefinition,
+  StepDefinition,
+  StoreDefinition,
+} from "@sluice/spec";
 
 /** A loaded plugin and where it came from. */
 export interface LoadedPlugin {
@@ -20,6 +27,7 @@ export interface Definitions {
   readonly providers: ReadonlyMap<string, ProviderDefinition<never>>;
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
+  readonly states: ReadonlyMap<string, StateDefinition<never>>;
 }
 
 /** Sorts loaded plugins into maps by kind. */
@@ -29,6 +37,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
   const providers = new Map<string, ProviderDefinition<never>>();
   const guardrails = new Map<string, GuardrailDefinition<never>>();
   const stores = new Map<string, StoreDefinition<never>>();
+  const states = new Map<string, StateDefinition<never>>();
   for (const definition of plugins.flatMap((plugin) => plugin.definitions)) {
     all.set(`${definition.kind}/${definition.name}`, definition);
     switch (definition.kind) {
@@ -44,9 +53,12 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
       case "store":
         stores.set(definition.name, definition);
         break;
+      case "state":
+        states.set(definition.name, definition);
+        break;
       default:
         definition satisfies never;
     }
   }
-  return { plugins, all, steps, providers, guardrails, stores };
+  return { plugins, all, steps, providers, guardrails, stores, states };
 }

@@ -20,7 +20,7 @@ export interface LoadedDefinitions {
 /** A plugin's module may take this long to load. */
 const LOAD_TIMEOUT_MS = 10_000;
 
-const KINDS = new Set(["step", "provider", "guardrail", "store"]);
+const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
 
 /** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
 export async function loadPlugins(references: readonly PluginReference[]): Promise<LoadedDefinitions> {

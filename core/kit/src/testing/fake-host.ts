@@ -2,6 +2,7 @@
 
 import type { Host, Log } from "@sluice/spec";
 import { fakeClock } from "./fake-clock.ts";
+import { fakeState } from "./fake-state.ts";
 
 /** One line that a plugin logged. */
 export interface LogLine {
@@ -21,9 +22,10 @@ export interface FakeHost extends Host {
 export function fakeHost(parts: Partial<Host> = {}): FakeHost {
   const lines: LogLine[] = [];
   const closers: (() => void | Promise<void>)[] = [];
+  const { clock = fakeClock() } = parts;
   return {
     log: fakeLog(lines),
-    clock: fakeClock(),
+    clock,
     scope: { defer: (close) => void closers.unshift(close) },
     generation: 1,
     shared: (_key, make) => make(),
@@ -41,6 +43,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     // A token for each word: enough to tell counts apart.
     tokens: { count: (text) => ({ tokens: [text].flat().join(" ").split(/\s+/).filter(Boolean).length, exact: true }) },
     ledger: { rows: async () => [], days: async () => [], tags: async () => [] },
+    state: fakeState(clock),
     ...parts,
     lines,
     async close() {

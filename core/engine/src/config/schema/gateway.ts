@@ -45,6 +45,11 @@ export const gatewaySchema: JsonSchema = {
     version: { const: 1, description: "The version of this file's format." },
     server: serverSchema,
     store: { ...useSchema, default: { use: "sqlite" }, description: "Where keys, teams and the ledger live." },
+    shared: {
+      ...useSchema,
+      default: { use: "memory" },
+      description: "Where limits, budgets and the cache are kept: in this process, or where several processes share them.",
+    },
     plugins: {
       type: "array",
       minItems: 1,
@@ -79,6 +84,7 @@ export const gatewaySchema: JsonSchema = {
 export interface GatewaySections {
   readonly server: ServerSection;
   readonly store: UseSection;
+  readonly shared: UseSection;
   readonly plugins: readonly string[];
   readonly providers: Readonly<Record<string, UseSection>>;
   readonly models: readonly ModelSection[];

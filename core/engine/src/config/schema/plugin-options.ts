@@ -23,20 +23,41 @@ const PROVIDER_KEYS: JsonObject = {
   connections: { type: "integer", minimum: 1, default: 128, description: "Connections kept to the provider at most." },
 };
 
-const WHAT: Readonly<Record<string, string>> = { provider: "The provider plugin", store: "The store plugin", step: "The step" };
+/** The keys of shared state, besides those of its plugin. */
+const STATE_KEYS: JsonObject = {
+  instances: {
+    type: "integer",
+    minimum: 1,
+    maximum: 1000,
+    default: 1,
+    examples: [3],
+    description:
+      "How many gateways share the state. While the server of the state is away, each admits so large a part of every limit.",
+  },
+};
+
+/** The engine's own keys by the kind of the plugin. */
+const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = { provider: PROVIDER_KEYS, state: STATE_KEYS };
+
+const WHAT: Readonly<Record<string, string>> = {
+  provider: "The provider plugin",
+  store: "The store plugin",
+  state: "The state plugin",
+  step: "The step",
+};
 
 /** Names of the keys that belong to the engine and not to the plugin. */
 export function engineKeys(kind: AnyDefinition["kind"]): readonly string[] {
-  return kind === "provider" ? ["use", ...Object.keys(PROVIDER_KEYS)] : ["use"];
+  return ["use", ...Object.keys(COMMON_KEYS[kind] ?? {})];
 }
 
-/** The schema of `{ use: name, ...options }` for a provider or a store. Made once for each definition. */
+/** The schema of `{ use: name, ...options }` for a provider, a store or shared state. Made once for each definition. */
 export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   return cached(usedSchemas, definition, () => {
     const own = definition.config;
     const common: JsonObject = {
       use: { const: definition.name, description: `${WHAT[definition.kind] ?? "The plugin"}: ${definition.summary}` },
-      ...(definition.kind === "provider" ? PROVIDER_KEYS : {}),
+      ...COMMON_KEYS[definition.kind],
     };
     return {
       ...optionsSchema(definition),
@@ -49,6 +70,11 @@ export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
 /** The schema of a step's `with:`. Unknown keys are refused, whatever the definition says or forgets. */
 export function optionsSchema(definition: AnyDefinition): JsonSchema {
   return cached(optionSchemas, definition, () => ({ type: "object", additionalProperties: false, ...definition.config }));
+}
+
+/** `instances` of shared state after validation. */
+export interface StateSection {
+  readonly instances: number;
 }
 
 /** `timeouts` and `connections` of a provider after validation. */

@@ -1,0 +1,5 @@
+/** @sluice/kit/state: shared state within one process, for drivers, for the engine when a server is away, and for tests. */
+
+export * from "./decisions.ts";
+export * from "./records.ts";
+export { createResilientState, type ResilientOptions } from "./resilient.ts";

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { BudgetClaim, Reservation, StateDriver, TakeResult } from "@sluice/spec";
+import { createResilientState } from "@sluice/kit/state";
+import { budget, fakeLog, freshId, type LogLine, slot, window } from "@sluice/kit/testing";
+import { startProxy, type Proxy } from "./proxy.fixture.ts";
+import { adminCommand, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
+
+const hasRedis = await redisAnswers();
+const LEASE_MS = 60_000;
+const clock = { now: () => Date.now(), monotonic: () => performance.now() };
+
+let proxy: Proxy;
+let lines: LogLine[];
+let state: StateDriver;
+
+const resilient = (instances = 1): StateDriver =>
+  createResilientState({ driver: testDriver({ url: proxy.url, timeout: "50ms" }), instances, clock, log: fakeLog(lines) });
+const warnings = (): readonly LogLine[] => lines.filter(({ level }) => level === "warn");
+/** Until the gateway has noticed that Redis is back. */
+const back = async (): Promise<void> => {
+  const signal = AbortSignal.timeout(15_000);
+  while (!lines.some(({ message }) => message.endsWith("is back"))) await sleep(20, undefined, { signal });
+};
+/** A caller as the steps are: asks the ledger when it must, writes its row before it settles. */
+function caller(claim: BudgetClaim) {
+  let ledger = 0;
+  return {
+    get ledger() {
+      return ledger;
+    },
+    async take(): Promise<TakeResult & Reservation> {
+      const reservation = { id: freshId(), claims: [claim] };
+      let result = await state.take(reservation, LEASE_MS);
+      for (let tries = 0; result.outcome === "unseeded" && tries < 5; tries += 1) {
+        await state.seed(claim.key, ledger);
+        result = await state.take(reservation, LEASE_MS);
+      }
+      return { ...reservation, ...result };
+    },
+    async settle({ id }: Reservation): Promise<void> {
+      ledger += claim.amountNanoUsd;
+      await state.settle({ id, claims: [claim] });
+    },
+  };
+}
+
+const granted = <T extends TakeResult>(results: readonly T[]): readonly T[] =>
+  results.filter(({ outcome }) => outcome === "granted");
+
+afterAll(async () => {
+  if (hasRedis) await removeKeys();
+});
+
+describe.skipIf(!hasRedis)("a Redis that is away", () => {
+  beforeEach(async () => {
+    proxy = await startProxy();
+    lines = [];
+    state = resilient();
+    await state.start(AbortSignal.timeout(5_000));
+  });
+
+  afterEach(async () => {
+    await state.stop();
+    await proxy.close();
+  });
+
+  it("is no failure, spends no more than there is, and hears of everything when it is back", async () => {
+    const claim = budget(freshId(), 2_000, 100);
+    const client = caller(claim);
+    const before = granted(await Promise.all(Array.from({ length: 8 }, () => client.take())));
+    expect(before).toHaveLength(8);
+    await Promise.all(before.slice(0, 5).map(client.settle));
+
+    proxy.die();
+    const during = await Promise.all(Array.from({ length: 100 }, () => client.take()));
+    expect(granted(during)).toHaveLength(12);
+    await Promise.all(granted(during).slice(0, 4).map(client.settle));
+    await state.settle({ id: before[5]!.id, claims: [budget(claim.key, 2_000, 0)] });
+    expect(await state.cache.get("anything")).toBeUndefined();
+    expect(await state.records.begin("alone", "body", "one", 1_000)).toEqual({ outcome: "new" });
+    expect(warnings()).toHaveLength(1);
+
+    proxy.mend();
+    await back();
+    // 9 settled, 1 given back, 10 held: one more fits.
+    expect(granted(await Promise.all(Array.from({ length: 50 }, () => client.take())))).toHaveLength(1);
+    expect((await state.read([claim.key]))[0]).toMatchObject({ spentNanoUsd: 900, reservedNanoUsd: 1_100 });
+    expect(client.ledger).toBe(900);
+    expect(warnings()).toHaveLength(1);
+  });
+
+  it("costs one wait when it is slow, not one a request", async () => {
+    const claims = [window(freshId(), 1_000), slot(freshId(), 1_000)];
+    await state.take({ id: freshId(), claims }, LEASE_MS);
+    proxy.slow(5_000);
+    const startMs = performance.now();
+    const first = await state.take({ id: freshId(), claims }, LEASE_MS);
+    const firstMs = performance.now() - startMs;
+    const rest = Array.from({ length: 1_000 }, () => state.take({ id: freshId(), claims }, LEASE_MS));
+    expect(first.outcome).toBe("granted");
+    // Decided alone: no promise, so nobody waits.
+    expect(rest.some((answer) => answer instanceof Promise)).toBe(false);
+    expect(granted(rest as TakeResult[])).toHaveLength(998);
+    expect(warnings()).toHaveLength(1);
+    tell(
+      `slow Redis: the first call took ${firstMs.toFixed(0)} ms, 1,000 more ${(performance.now() - startMs - firstMs).toFixed(1)} ms`,
+    );
+  });
+
+  it("may be flushed: what is spent comes from the ledger, what is reserved from here", async () => {
+    const client = caller(budget(freshId(), 1_000, 100));
+    const first = granted(await Promise.all(Array.from({ length: 6 }, () => client.take())));
+    await Promise.all(first.slice(0, 2).map(client.settle));
+    await removeKeys();
+    expect(granted(await Promise.all(Array.from({ length: 40 }, () => client.take())))).toHaveLength(4);
+    expect(warnings()).toEqual([]);
+  });
+
+  it("may forget the scripts", async () => {
+    const claims = [window(freshId(), 10)];
+    expect((await state.take({ id: freshId(), claims }, LEASE_MS)).outcome).toBe("granted");
+    await adminCommand("SCRIPT", "FLUSH");
+    expect(await state.take({ id: freshId(), claims }, LEASE_MS)).toMatchObject({
+      outcome: "granted",
+      states: [{ remaining: 8 }],
+    });
+    expect(warnings()).toEqual([]);
+  });
+
+  it("may have become a replica: it counts as away until it takes writes", async () => {
+    const claims = [window(freshId(), 10)];
+    proxy.lie("-READONLY You can't write against a read only replica.\r\n");
+    expect((await state.take({ id: freshId(), claims }, LEASE_MS)).outcome).toBe("granted");
+    expect(warnings().map(({ fields }) => fields?.["reason"])).toEqual([expect.stringContaining("READONLY")]);
+    proxy.mend();
+    await back();
+    expect((await state.take({ id: freshId(), claims }, LEASE_MS)).outcome).toBe("granted");
+  });
+
+  it("may be away at the start", async () => {
+    proxy.die();
+    const late = resilient(2);
+    await late.start(AbortSignal.timeout(5_000));
+    const claims = [slot(freshId(), 4)];
+    const results = [1, 2, 3].map(() => late.take({ id: freshId(), claims }, LEASE_MS));
+    // Half of the limit: the other gateway has the other half.
+    expect(await Promise.all(results)).toMatchObject([{ outcome: "granted" }, { outcome: "granted" }, { outcome: "refused" }]);
+    await late.stop();
+  });
+});
+
+describe.skipIf(!hasRedis)("a connection with late replies", () => {
+  it("gives nobody another's reply, in 10,000 calls", async () => {
+    proxy = await startProxy();
+    const driver = testDriver({ url: proxy.url, timeout: "20ms" });
+    await driver.start(AbortSignal.timeout(5_000));
+    const keys = Array.from({ length: 50 }, (_, at) => `talk:${at}`);
+    await Promise.all(keys.map((key) => driver.cache.set(key, Buffer.from(key), 60_000)));
+    let right = 0;
+    let wrong = 0;
+    let failed = 0;
+    for (let round = 0; round < 200; round += 1) {
+      if (round % 20 === 7) proxy.slow(60);
+      const answers = await Promise.allSettled(keys.map(async (key) => [key, await driver.cache.get(key)] as const));
+      for (const answer of answers) {
+        if (answer.status === "rejected") failed += 1;
+        else if (answer.value[1]?.toString() === answer.value[0]) right += 1;
+        else wrong += 1;
+      }
+      if (answers.every(({ status }) => status === "fulfilled")) continue;
+      proxy.mend();
+      // Until there is a connection again.
+      for (let tries = 0; tries < 100; tries += 1) {
+        await sleep(20);
+        const isThere = await Promise.resolve(driver.cache.get("talk:0")).then(
+          () => true,
+          () => false,
+        );
+        if (isThere) break;
+      }
+    }
+    await driver.stop();
+    await proxy.close();
+    tell(`late replies: ${right} right, ${failed} failed, ${wrong} wrong, ${proxy.opened} connections`);
+    expect(wrong).toBe(0);
+    expect(right + failed).toBe(10_000);
+    expect(failed).toBeGreaterThan(100);
+  });
+});

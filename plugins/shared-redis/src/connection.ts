@@ -1,0 +1,163 @@
+/** The connection: commands with a deadline, and a new socket after every doubt. */
+
+import { createClient, RESP_TYPES } from "@redis/client";
+import type { Log } from "@sluice/spec";
+import type { Script } from "./scripts.ts";
+
+/** What a connection is made with. */
+export interface ConnectionOptions {
+  /** With its credentials: never logged. */
+  readonly url: string;
+  readonly commandTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly log: Log;
+}
+
+/** Commands to a Redis. They reject at once while there is no connection. */
+export interface Connection {
+  /** Begins to connect. Rejects when the first attempt fails; the attempts go on. */
+  open(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+  /** Runs a command. Texts of the reply are bytes. Rejects after the timeout. */
+  command(...parts: readonly (string | Buffer)[]): Promise<unknown>;
+  /** Runs a script; sends its source when the server does not know it. */
+  run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
+}
+
+/** Between two attempts to connect, doubling, half of it by chance. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+type Client = ReturnType<typeof makeClient>;
+
+/** A connection to one Redis. */
+export function createConnection(options: ConnectionOptions): Connection {
+  const { commandTimeoutMs, log } = options;
+  let client: Client | undefined;
+  let isClosed = false;
+  let failures = 0;
+  let pause: NodeJS.Timeout | undefined;
+
+  const connect = async (): Promise<void> => {
+    const candidate = makeClient(options);
+    const drop = (): void => {
+      candidate.destroySafely();
+      if (client !== candidate || isClosed) return;
+      client = undefined;
+      connectLater();
+    };
+    candidate.onBroken(drop);
+    client = candidate;
+    try {
+      await candidate.connect();
+      failures = 0;
+    } catch (error) {
+      drop();
+      throw error;
+    }
+  };
+  const connectLater = (): void => {
+    if (isClosed || pause !== undefined) return;
+    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10));
+    failures += 1;
+    pause = setTimeout(
+      () => {
+        pause = undefined;
+        connect().catch((error: unknown) => log.debug("no connection to Redis yet", { reason: reasonOf(error) }));
+      },
+      longest * (0.5 + Math.random() / 2),
+    );
+    pause.unref();
+  };
+
+  const command = (...parts: readonly (string | Buffer)[]): Promise<unknown> => {
+    const current = client;
+    if (current === undefined || !current.isReady()) return Promise.reject(new Error("There is no connection to Redis."));
+    return new Promise((resolve, reject) => {
+      let isPending = true;
+      // A stalled process finds its timers due before it has read its sockets: the reply gets one more turn.
+      const timer = setTimeout(
+        () =>
+          setImmediate(() => {
+            if (!isPending) return;
+            reject(new Error(`Redis did not answer within ${commandTimeoutMs} ms.`));
+            // The reply may still come. Whoever would be given this socket next might read it as its own.
+            current.break();
+          }),
+        commandTimeoutMs,
+      );
+      const stopWaiting = (): void => {
+        isPending = false;
+        clearTimeout(timer);
+      };
+      current.send(parts).then(
+        (reply) => (stopWaiting(), resolve(reply)),
+        (error: unknown) => {
+          stopWaiting();
+          // A replica, or a node that has other keys: it is as good as away.
+          if (/^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/.test(reasonOf(error))) current.break();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    });
+  };
+
+  return {
+    async open(signal) {
+      signal.throwIfAborted();
+      isClosed = false;
+      await connect();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(pause);
+      pause = undefined;
+      client?.destroySafely();
+      client = undefined;
+    },
+    command,
+    async run(script, key, ...parts) {
+      try {
+        return await command("EVALSHA", script.sha1, "1", key, ...parts);
+      } catch (error) {
+        if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
+        return await command("EVAL", script.source, "1", key, ...parts);
+      }
+    },
+  };
+}
+
+/** One client for one socket: it never reconnects, and holds nothing back while it is not connected. */
+function makeClient({ url, connectTimeoutMs }: ConnectionOptions) {
+  const client = createClient({
+    url,
+    RESP: 2,
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
+    socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false, noDelay: true, keepAlive: true },
+  });
+  let whenBroken = (): void => {};
+  // Without a listener an error would end the process.
+  client.on("error", () => whenBroken());
+  client.on("end", () => whenBroken());
+  return {
+    async connect(): Promise<void> {
+      // A server that accepts and says nothing is no better than none.
+      const { promise, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(() => reject(new Error(`Redis did not greet within ${connectTimeoutMs} ms.`)), connectTimeoutMs);
+      await Promise.race([client.connect(), promise]).finally(() => clearTimeout(timer));
+    },
+    isReady: () => client.isReady,
+    send: (parts: readonly (string | Buffer)[]): Promise<unknown> => client.sendCommand([...parts]),
+    onBroken: (listener: () => void) => void (whenBroken = listener),
+    break: () => whenBroken(),
+    destroySafely(): void {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

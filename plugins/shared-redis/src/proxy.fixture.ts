@@ -1,0 +1,75 @@
+/** A proxy before a Redis that misbehaves when a test says so. */
+
+import { connect, createServer, type Socket } from "node:net";
+import { once } from "node:events";
+import { REDIS } from "./redis.fixture.ts";
+
+/** A proxy on a port of its own. */
+export interface Proxy {
+  readonly url: string;
+  /** Connections that were opened so far. */
+  readonly opened: number;
+  /** Ends every connection and every new one until `mend`. */
+  die(): void;
+  /** Replies come only after so long. */
+  slow(ms: number): void;
+  /** Every reply is this text. */
+  lie(reply: string): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** Starts a proxy before the Redis of the tests, database 9. */
+export async function startProxy(): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  let isDead = false;
+  let delayMs = 0;
+  let lie: string | undefined;
+  let opened = 0;
+  const server = createServer((client) => {
+    opened += 1;
+    if (isDead) return void client.destroy();
+    const upstream = connect(REDIS);
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => other.destroy());
+      socket.on("close", () => (sockets.delete(socket), other.destroy()));
+    }
+    client.on("data", (bytes) => upstream.write(bytes));
+    upstream.on("data", (bytes) => {
+      const reply = lie === undefined ? bytes : Buffer.from(lie);
+      if (delayMs === 0) return void client.write(reply);
+      setTimeout(() => client.destroyed || client.write(reply), delayMs).unref();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const destroyAll = (): void => sockets.forEach((socket) => void socket.destroy());
+  return {
+    url: `redis://127.0.0.1:${port}/9`,
+    get opened() {
+      return opened;
+    },
+    die() {
+      isDead = true;
+      destroyAll();
+    },
+    slow: (ms) => void (delayMs = ms),
+    lie: (reply) => void (lie = reply),
+    mend() {
+      isDead = false;
+      delayMs = 0;
+      lie = undefined;
+    },
+    async close() {
+      destroyAll();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
