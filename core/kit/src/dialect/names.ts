@@ -1,8 +1,9 @@
 /** Names and ids that a provider's charset does not allow: mapped to ones that it does, and back. */
 
 import { createHash } from "node:crypto";
-import type { ToolUse } from "./tools.ts";
-import type { Conversation } from "./turns.ts";
+import type { ProviderRequest } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import { objectsOf } from "./reply.ts";
 
 /** What a provider allows. */
 export interface NameRule {
@@ -48,11 +49,19 @@ export function mapNames(names: Iterable<string>, rule: NameRule): NameMap {
   };
 }
 
-/** The map of a request's tools: what is offered and what has been called. */
-export function mapToolNames({ tools, turns }: Pick<ToolUse & Conversation, "tools" | "turns">, rule: NameRule): NameMap {
-  const offered = tools.flatMap((tool) => (tool.kind === "function" ? [tool.name] : []));
+/**
+ * The map of a request's tools: what is offered and what has been called. It reads names and nothing else of the client's body,
+ * so a reply's translator may make it again.
+ */
+export function mapToolNames({ document }: ProviderRequest, rule: NameRule): NameMap {
+  const { tools, functions, messages } = document.value;
+  const called = objectsOf(messages).flatMap((message) => [
+    ...objectsOf(message.tool_calls).map((call) => call.function),
+    message.function_call,
+  ]);
+  const named = [...objectsOf(tools).map((tool) => tool.function), ...objectsOf(functions), ...called];
   return mapNames(
-    [...offered, ...turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === "call" ? [part.name] : [])))],
+    named.flatMap((each) => (isObject(each) && typeof each.name === "string" && each.name !== "" ? [each.name] : [])),
     rule,
   );
 }

@@ -5,3 +5,4 @@ export * from "./fault-upstream.ts";
 export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
+export * from "./contract/index.ts";

@@ -1,0 +1,7 @@
+/** The contract suite of providers. */
+
+export { abilityTable, checkReadme } from "./abilities.ts";
+export { type ContractOptions, type ContractRunner, providerContract } from "./contract.ts";
+export { ContractFault } from "./fault.ts";
+export { BLOCKS, ODD_MESSAGES, PARAMETER_VALUES, PIXEL_URL, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
+export { HARD_SCHEMAS, SCHEMAS } from "./schemas.ts";
