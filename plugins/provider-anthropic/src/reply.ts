@@ -41,7 +41,7 @@ const FINISH: FinishTable = {
   refusal: "content_filter",
 };
 
-/** Kinds of errors (`ErrorType` of the SDK); the documentation's 413 has one of its own. */
+/** Kinds of errors (`ErrorType` of the SDK) that say more than the status does. */
 const FAILURES: Readonly<Record<string, FailureClass>> = {
   authentication_error: "auth",
   permission_error: "auth",
@@ -50,7 +50,6 @@ const FAILURES: Readonly<Record<string, FailureClass>> = {
   overloaded_error: "overloaded",
   timeout_error: "timeout",
   api_error: "server",
-  request_too_large: "bad_request",
 };
 
 /** The reply to a messages request. */
@@ -209,6 +208,8 @@ export function readError(reply: ErrorReply): GatewayError {
 function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
   const said = word(message);
   if (type === "invalid_request_error" || type === "request_too_large") {
+    // The operator's account, not the client's request.
+    if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
     return { message: said, failure: saysContextWindow(said) ? "context_window" : "bad_request" };
   }
   return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };

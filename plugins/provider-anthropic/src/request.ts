@@ -76,7 +76,8 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
     model,
     max_tokens: limit,
     ...(chat.system.length === 0 ? {} : { system: chat.system.map(textBlock) }),
-    messages: chat.turns.map((turn) => messageOf(turn, names, chat.refuse)),
+    // A turn of unsigned thoughts alone has nothing that the API takes.
+    messages: chat.turns.map((turn) => messageOf(turn, names, chat.refuse)).filter(({ content }) => (content as []).length > 0),
     ...tools(chat, names),
     ...sampling(chat),
     ...thought(chat, model, limit),

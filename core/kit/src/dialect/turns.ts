@@ -52,11 +52,11 @@ export function readConversation(messages: JsonValue | undefined, refuse: Refuse
   if (!Array.isArray(messages)) throw invalidField("messages", "an array");
   const system: TextPart[] = [];
   const turns: { role: Turn["role"]; parts: Part[] }[] = [];
-  const names = new Map<string, string>();
+  const seen: Seen = { names: new Map(), legacy: new Map() };
   messages.forEach((message: JsonValue, index) => {
     const path = `messages[${index}]`;
     if (!isObject(message)) throw invalidField(path, "an object");
-    const parts = withMarker(readMessage(message, path, names, refuse), message);
+    const parts = withMarker(readMessage(message, path, seen, refuse), message);
     if (message.role === "system" || message.role === "developer") {
       system.push(...parts.map((part) => (part.kind === "text" ? part : refuse(part.path, `a ${part.kind} in instructions`))));
       return;
@@ -70,7 +70,15 @@ export function readConversation(messages: JsonValue | undefined, refuse: Refuse
   return { system, turns: turns.map((turn, index) => ordered(turn, turns[index - 1])) };
 }
 
-function readMessage(message: JsonObject, path: string, names: Map<string, string>, refuse: Refuse): Part[] {
+/** What earlier messages said of calls. */
+interface Seen {
+  /** Names by id. */
+  readonly names: Map<string, string>;
+  /** How often each legacy function was called. */
+  readonly legacy: Map<string, number>;
+}
+
+function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refuse): Part[] {
   const content = (): ContentPart[] => readContent(message.content, `${path}.content`, refuse);
   switch (message.role) {
     case "system":
@@ -78,21 +86,21 @@ function readMessage(message: JsonObject, path: string, names: Map<string, strin
     case "user":
       return content();
     case "assistant": {
-      const calls = readCalls(message, path);
-      for (const { id, name } of calls) names.set(id, name);
+      const calls = readCalls(message, path, seen);
+      for (const { id, name } of calls) seen.names.set(id, name);
       return [...thoughts(message, path), ...content(), ...refusalText(message, path), ...calls];
     }
     case "tool":
     case "function": {
       const own = typeof message.name === "string" ? message.name : undefined;
-      const id = message.role === "tool" ? message.tool_call_id : legacyId(own ?? "");
+      const id = message.role === "tool" ? message.tool_call_id : legacyId(own ?? "", seen);
       if (typeof id !== "string" || id === "") throw invalidField(`${path}.tool_call_id`, "the id of a call");
       return [
         {
           kind: "result",
           path,
           id,
-          name: own ?? names.get(id),
+          name: own ?? seen.names.get(id),
           parts: content(),
           isError: message.is_error === true,
         },
@@ -120,11 +128,12 @@ function refusalText({ refusal }: JsonObject, path: string): TextPart[] {
   return typeof refusal === "string" && refusal.trim() !== "" ? [{ kind: "text", text: refusal, path: `${path}.refusal` }] : [];
 }
 
-function readCalls(message: JsonObject, path: string): CallPart[] {
+function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
   const legacy = message.function_call;
   if (isObject(legacy)) {
     const name = callName(legacy, `${path}.function_call`);
-    return [{ kind: "call", path: `${path}.function_call`, id: legacyId(name), name, ...readArguments(legacy.arguments) }];
+    seen.legacy.set(name, (seen.legacy.get(name) ?? 0) + 1);
+    return [{ kind: "call", path: `${path}.function_call`, id: legacyId(name, seen), name, ...readArguments(legacy.arguments) }];
   }
   const calls = message.tool_calls;
   if (!Array.isArray(calls)) return [];
@@ -142,9 +151,9 @@ function callName({ name }: JsonObject, path: string): string {
   return name;
 }
 
-/** Legacy functions have no ids: call and result meet by the function's name. */
-function legacyId(name: string): string {
-  return `function_${name}`;
+/** Legacy functions have no ids: a result belongs to the last call of its name. */
+function legacyId(name: string, { legacy }: Seen): string {
+  return `function_${name}_${legacy.get(name) ?? 0}`;
 }
 
 function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments" | "input"> {
