@@ -85,7 +85,7 @@ class Lowering {
     for (const [keyword, value] of Object.entries(this.#rewritten(schema, path))) {
       if (value === undefined) continue;
       if (!this.#takes(keyword, value)) {
-        if (!ANNOTATIONS.has(keyword)) untold[keyword] = value;
+        if (!ANNOTATIONS.has(keyword) || (keyword === "additionalProperties" && isObject(value))) untold[keyword] = value;
         continue;
       }
       out[keyword] = this.#nested(keyword, value, `${path}.${keyword}`, after, depth);
@@ -103,6 +103,8 @@ class Lowering {
     const { keywords, formats, maxMinItems, references } = this.#subset;
     if (references === "inline" && (keyword === "$defs" || keyword === "definitions")) return false;
     if (keywords !== undefined && !keywords.has(keyword)) return false;
+    // A list of schemas, as older drafts write tuples, and a bare boolean are not what a subset means by items.
+    if (keywords !== undefined && keyword === "items" && !isObject(value)) return false;
     if (keyword === "format" && formats !== undefined) return typeof value === "string" && formats.has(value);
     return keyword !== "minItems" || maxMinItems === undefined || (typeof value === "number" && value <= maxMinItems);
   }

@@ -1,33 +1,14 @@
 /** The contract of providers, as a suite of tests that runs on any package in one line. */
 
 import { fileURLToPath } from "node:url";
-import type { JsonObject, ProviderDefinition } from "@sluice/spec";
+import type { ProviderDefinition } from "@sluice/spec";
 import { abilityTable, checkReadme } from "./abilities.ts";
 import { ContractFault } from "./fault.ts";
 import { loadCases } from "./fixtures.ts";
 import { testErrors, testReplies, testRequests, testStreams } from "./golden-tests.ts";
 import { testOddReplies, testRequestRules } from "./rule-tests.ts";
+import type { ContractOptions, ContractRunner } from "./options.ts";
 import { makeProvider, requestOf } from "./subject.ts";
-
-/** What the suite needs of a test runner: vitest and `node:test` have it. */
-export interface ContractRunner {
-  describe(title: string, define: () => void): unknown;
-  it(title: string, run: () => void): unknown;
-}
-
-/** What a package says of itself to the suite. */
-export interface ContractOptions {
-  /** The folder of the fixtures: `new URL("../fixtures/", import.meta.url)`. */
-  readonly fixtures: URL;
-  /** The model that rules and table are tried with. */
-  readonly model: string;
-  /** Options of the provider. Secrets and defaults are filled in. */
-  readonly config?: JsonObject;
-  /** The README with the table; absent: the one above the fixtures. `null`: none. */
-  readonly readme?: URL | null;
-  /** A strict look at every body that the provider makes: throws when its upstream would refuse it. */
-  checkBody?(body: JsonObject): void;
-}
 
 /**
  * Declares the tests of a provider: golden pairs, every cut of every stream, odd requests and replies, schemas, tool choices,

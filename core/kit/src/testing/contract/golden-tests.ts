@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 import { inspect } from "node:util";
 import type { JsonObject, Provider, ProviderRequest } from "@sluice/spec";
 import { isObject } from "../../json/narrow.ts";
-import type { ContractOptions, ContractRunner } from "./contract.ts";
+import type { ContractOptions, ContractRunner } from "./options.ts";
 import { must } from "./fault.ts";
 import type { Fixture, FixtureCase, FixtureKind } from "./fixtures.ts";
 import { attempted, bodyText, replyOutcome, requestOutcome, shownError } from "./outcome.ts";

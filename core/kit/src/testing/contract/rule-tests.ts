@@ -2,7 +2,7 @@
 
 import { Buffer } from "node:buffer";
 import type { GatewayError, JsonObject, JsonValue, Provider, ProviderRequest } from "@sluice/spec";
-import type { ContractOptions, ContractRunner } from "./contract.ts";
+import type { ContractOptions, ContractRunner } from "./options.ts";
 import { must } from "./fault.ts";
 import { BLOCKS, ODD_BODIES, ODD_MESSAGES, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
 import { attempted, bodyText } from "./outcome.ts";

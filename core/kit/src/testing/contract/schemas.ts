@@ -52,7 +52,10 @@ const VALUES: Readonly<Record<string, JsonObject>> = {
   "an allOf": { allOf: [object({ a: text }, { required: ["a"] }), object({ b: text }, { required: ["b"] })] },
   "an allOf of bounds": { allOf: [{ type: "integer", minimum: 1 }, { maximum: 9 }] },
   "a not": { not: { type: "null" } },
-  "an if": { type: "object", properties: { a: text }, if: { required: ["a"] }, then: { required: ["b"] }, else: {} },
+  // A member called `then` makes a promise of an object in code; in JSON it is a keyword.
+  "an if": JSON.parse(
+    '{"type":"object","properties":{"a":{"type":"string"}},"if":{"required":["a"]},"then":{"required":["b"]},"else":{}}',
+  ) as JsonObject,
   "an empty object": { type: "object" },
   "an object with no properties": object({}),
   "a closed object": object({ a: text }, { additionalProperties: false }),
