@@ -9,6 +9,8 @@ export interface LoadedPlugin {
   /** The package's version, `undefined` for a file of the user's own. */
   readonly version: string | undefined;
   readonly definitions: readonly AnyDefinition[];
+  /** Of a package under an alias: the plugins' own names, by `kind/name` as YAML says it. */
+  readonly ownNames?: ReadonlyMap<string, string>;
 }
 
 /** Definitions of a process. */
@@ -20,6 +22,8 @@ export interface Definitions {
   readonly providers: ReadonlyMap<string, ProviderDefinition<never>>;
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
+  /** The plugin's own name of what YAML calls `name`: they differ for a package under an alias. Prices go by it. */
+  ownName(kind: AnyDefinition["kind"], name: string): string;
 }
 
 /** Sorts loaded plugins into maps by kind. */
@@ -48,5 +52,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
         definition satisfies never;
     }
   }
-  return { plugins, all, steps, providers, guardrails, stores };
+  const ownNames = new Map(plugins.flatMap((plugin) => [...(plugin.ownNames ?? [])]));
+  const ownName = (kind: AnyDefinition["kind"], name: string): string => ownNames.get(`${kind}/${name}`) ?? name;
+  return { plugins, all, steps, providers, guardrails, stores, ownName };
 }
