@@ -6,3 +6,4 @@ export type { ContractOptions, ContractRunner } from "./options.ts";
 export { ContractFault } from "./fault.ts";
 export { BLOCKS, ODD_MESSAGES, PARAMETER_VALUES, PIXEL_URL, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
 export { HARD_SCHEMAS, SCHEMAS } from "./schemas.ts";
+export { CONTRACT_KEY, makeProvider, REPLY_MODEL, requestOf, type RequestTerms } from "./subject.ts";
