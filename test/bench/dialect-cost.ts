@@ -66,8 +66,18 @@ function median(values: readonly number[]): number {
 }
 
 const subjects = [
-  { name: "openai (untranslated)", definition: openai as ProviderDefinition<never>, bytes: Buffer.from(openaiStream()), times: [] as number[] },
-  { name: "anthropic (translated)", definition: anthropic as ProviderDefinition<never>, bytes: Buffer.from(anthropicStream()), times: [] as number[] },
+  {
+    name: "openai (untranslated)",
+    definition: openai as ProviderDefinition<never>,
+    bytes: Buffer.from(openaiStream()),
+    times: [] as number[],
+  },
+  {
+    name: "anthropic (translated)",
+    definition: anthropic as ProviderDefinition<never>,
+    bytes: Buffer.from(anthropicStream()),
+    times: [] as number[],
+  },
 ];
 for (let round = 0; round < ROUNDS + WARM_UP; round++) {
   for (const { definition, bytes, times } of subjects) {
@@ -76,5 +86,6 @@ for (let round = 0; round < ROUNDS + WARM_UP; round++) {
   }
 }
 const perEvent = subjects.map(({ times }) => median(times) / EVENTS);
-for (const [index, { name }] of subjects.entries()) console.info(`${name}: ${(perEvent[index] ?? 0).toFixed(2)} µs of CPU per event`);
+for (const [index, { name }] of subjects.entries())
+  console.info(`${name}: ${(perEvent[index] ?? 0).toFixed(2)} µs of CPU per event`);
 console.info(`ratio: ${((perEvent[1] ?? 0) / (perEvent[0] ?? 1)).toFixed(2)} (goal: at most 2)`);
