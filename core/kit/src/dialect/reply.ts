@@ -3,6 +3,7 @@
 import { type DecodedReply, GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Usage } from "@sluice/spec";
 import { writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { invalidReply } from "../openai/skeleton-reply.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { usageJson } from "./usage.ts";
 
@@ -99,9 +100,4 @@ export function readJsonEvent(data: string): JsonObject {
 /** The objects of a list, others left out. */
 export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
-}
-
-/** The error of a reply that cannot be used. `fault` completes "The upstream's reply …". */
-export function invalidReply(fault: string, cause?: unknown): GatewayError {
-  return new GatewayError("upstream_invalid_response", `The upstream's reply ${fault}.`, { cause });
 }

@@ -130,10 +130,3 @@ function shown(value: JsonValue | undefined): string {
   const text = value === undefined ? "nothing" : JSON.stringify(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
-
-/** How many single values a golden value holds: what a comparison asserts. */
-export function countValues(value: JsonValue): number {
-  if (Array.isArray(value)) return (value as readonly JsonValue[]).reduce<number>((sum, each) => sum + countValues(each), 0);
-  if (!isObject(value)) return 1;
-  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each ?? null), 0);
-}
