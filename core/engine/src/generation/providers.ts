@@ -12,7 +12,8 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const definition = definitions.providers.get(use);
     if (definition === undefined || missing.length > 0) continue;
     const translation = definition.create(options as never, hostFor(`${use}/${name}`));
-    instances.set(name, Object.freeze({ name, use, translation, timeouts, connections }));
+    const plugin = definitions.ownName("provider", use);
+    instances.set(name, Object.freeze({ name, use: plugin, translation, timeouts, connections }));
   }
   const names = Object.freeze([...instances.keys()]);
   return { find: (name) => instances.get(name), names: () => names };

@@ -7,3 +7,4 @@ export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
 export * from "./fake-state.ts";
 export * from "./shared-state-contract.ts";
+export * from "./contract/index.ts";
