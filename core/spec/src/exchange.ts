@@ -1,6 +1,7 @@
 /** The exchange: one client request and its reply. */
 
 import type { GatewayError } from "./error.ts";
+import type { GuardrailOutcome } from "./guardrail.ts";
 import type { JsonDocument } from "./json.ts";
 import type { Identity } from "./identity.ts";
 import type { Model } from "./model.ts";
@@ -128,6 +129,11 @@ export interface Exchange {
    * code, a number. Never what a client wrote beside a model's id. The texts are put together when somebody asks.
    */
   note(step: string, text: string, about?: string): void;
+  /**
+   * What guardrails did so far, ids only. It grows until the exchange is settled: a reply is fit for a cache when, by then, none
+   * blocked, edited or failed.
+   */
+  readonly guardrails: GuardrailOutcome[];
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /** Data that steps of one plugin share with each other. */
