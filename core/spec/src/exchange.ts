@@ -36,6 +36,8 @@ export interface GatewayRequest {
   readonly raw?: Uint8Array;
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
+  /** Guardrails that the client asks for, in addition. They exist. */
+  readonly guardrails?: readonly string[];
   /** The model id the client asked for. */
   readonly model: string;
   /** Further ids to look for, in order, where `model` is none that the key may use: a deployment under its provider's prefix. */

@@ -28,6 +28,13 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
           of("provider"),
         ),
       },
+      guardrails: {
+        ...(properties["guardrails"] as JsonObject),
+        additionalProperties: chooser(
+          (properties["guardrails"] as JsonObject)["additionalProperties"] as JsonObject,
+          of("guardrail"),
+        ),
+      },
     },
   };
   const steps = { ...((pipelineSchema["properties"] as JsonObject)["steps"] as JsonObject), items: stepChooser(of("step")) };

@@ -3,6 +3,7 @@
 import type {
   BalanceStrategy,
   FallbackClass,
+  GuardrailSettings,
   ModelInfo,
   ModelMode,
   Operation,
@@ -29,6 +30,7 @@ export interface Snapshot {
   readonly store: UseSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
+  readonly guardrails: readonly GuardrailUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
@@ -95,6 +97,11 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly connections: number;
 }
 
+/** One entry of `guardrails:`. */
+export interface GuardrailUseSettings extends NamedUseSettings {
+  readonly settings: GuardrailSettings;
+}
+
 export interface TargetSettings {
   readonly provider: string;
   readonly model: string;
@@ -131,6 +138,7 @@ export interface DeclaredKey {
   readonly userId: string | undefined;
   readonly teamId: string | undefined;
   readonly spendScope: SpendScope;
+  readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly at: Position;

@@ -60,6 +60,7 @@ describe("the authority of a snapshot", () => {
     teamId: "t",
     spendScope: "team" as const,
     tags: ["x"],
+    guardrails: [],
     metadata: {},
     at: AT,
   };

@@ -1,7 +1,17 @@
 /** Hosts: what the plugins of one generation may touch. */
 
 import type { DependencyContainer } from "tsyringe";
-import type { Authority, Clock, Host, LedgerReader, Log, ModelCatalog, ProviderCatalog, TokenCounter } from "@sluice/spec";
+import type {
+  Authority,
+  Clock,
+  GuardrailCatalog,
+  Host,
+  LedgerReader,
+  Log,
+  ModelCatalog,
+  ProviderCatalog,
+  TokenCounter,
+} from "@sluice/spec";
 import { seedDirectory } from "../config/price-seed-models.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
@@ -33,6 +43,9 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     // A provider is made with a host of its own: the catalogue is resolved when a step asks for it.
     get providers() {
       return container.resolve<ProviderCatalog>(GENERATION.providers);
+    },
+    get guardrails() {
+      return container.resolve<GuardrailCatalog>(GENERATION.guardrails);
     },
     prices: snapshot.prices,
     directory: seedDirectory,

@@ -55,6 +55,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     store: { use: "memory", options: {}, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
     providers: [],
+    guardrails: [],
     models: [],
     keys: [],
     pipelines: [],

@@ -20,10 +20,13 @@ export interface JudgeParts {
 /** A guardrail that could not judge. Its message names the guardrail and the kind of failure, never the text. */
 export class GuardFailure extends Error {
   readonly guardrail: string;
+  /** What it did, after its name: "threw". */
+  readonly what: string;
 
   constructor(guardrail: string, what: string) {
     super(`The guardrail ${guardrail} ${what}.`);
     this.name = "GuardFailure";
+    this.what = what;
     this.guardrail = guardrail;
   }
 }

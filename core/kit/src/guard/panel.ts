@@ -34,9 +34,12 @@ export class Panel {
   readonly #judges: readonly Judging[];
   readonly #report: Report;
 
-  constructor(judges: readonly Judging[], report: Report) {
+  readonly #isObserving: boolean;
+
+  constructor(judges: readonly Judging[], report: Report, isObserving = false) {
     this.#judges = judges;
     this.#report = report;
+    this.#isObserving = isObserving;
   }
 
   get isEmpty(): boolean {
@@ -51,7 +54,7 @@ export class Panel {
   /** The panel without those that have no say about such a text. */
   for(part: TextPart): Panel {
     const judges = this.#judges.filter(({ instance }) => instance.settings.scope?.includes(part) ?? true);
-    return judges.length === this.#judges.length ? this : new Panel(judges, this.#report);
+    return judges.length === this.#judges.length ? this : new Panel(judges, this.#report, this.#isObserving);
   }
 
   /** Those whose word counts, and those that only look on. */
@@ -63,6 +66,25 @@ export class Panel {
         this.#report,
       ),
     };
+  }
+
+  /** Nobody. */
+  none(): Panel {
+    return new Panel([], this.#report);
+  }
+
+  /** The same guardrails, none of whose words count. */
+  asObservers(): Panel {
+    const judges = this.#judges.filter(({ instance }) => instance.name !== "");
+    return new Panel(judges, this.#report, true);
+  }
+
+  /** Those alone who put masked texts back. */
+  restorers(): Panel {
+    return new Panel(
+      this.#judges.filter(({ instance }) => instance.name === ""),
+      this.#report,
+    );
   }
 
   /** One panel for each guardrail, in order. */
@@ -127,13 +149,13 @@ export class Panel {
     verdict: GuardrailOutcome["verdict"],
     isEnforcing = true,
   ): void {
-    this.#report({ guardrail, direction, verdict, mode: isEnforcing ? "enforce" : "shadow" });
+    this.#report({ guardrail, direction, verdict, mode: this.#isObserving ? "observe" : isEnforcing ? "enforce" : "shadow" });
   }
 
   #gather(into: Gathered, judging: Judging, verdict: Verdict, direction: GuardrailOutcome["direction"]): void {
     const { name } = judging.instance;
     if (verdict.kind === "allow") return;
-    if (!isEnforced(judging)) {
+    if (this.#isObserving || !isEnforced(judging)) {
       this.report(name, direction, verdict.kind, false);
       return;
     }
@@ -150,7 +172,7 @@ export class Panel {
     // The exchange is over: that is not the guardrail's doing.
     if (!(error instanceof GuardFailure)) throw error;
     this.report(name, direction, "error", isEnforced(judging));
-    if (isEnforced(judging) && settings.onError === "fail") throw guardFailed(name, error);
+    if (!this.#isObserving && isEnforced(judging) && settings.onError === "fail") throw guardFailed(name, error);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue, TextPart } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { type JsonPath, setAt } from "./at-path.ts";
+import { bodyTexts } from "./texts.ts";
 
 /** A text in an event. */
 export interface StreamPiece {
@@ -203,3 +204,39 @@ function splitPieces(event: JsonObject, pieces: readonly StreamPiece[]): readonl
     ),
   );
 }
+
+/** Where the text of a `response.….delta` event belongs (platform.openai.com, responses streaming). */
+const RESPONSE_DELTAS: Readonly<Record<string, TextPart>> = {
+  "response.output_text.delta": "content",
+  "response.refusal.delta": "refusal",
+  "response.function_call_arguments.delta": "arguments",
+  "response.custom_tool_call_input.delta": "arguments",
+  "response.reasoning_text.delta": "reasoning",
+  "response.reasoning_summary_text.delta": "reasoning",
+};
+
+/** OpenAI's own streams: chunks of chat completions, and the events of responses, whose later events repeat the texts whole. */
+export const openaiStream: StreamDialect = {
+  read(event) {
+    if (typeof event.type !== "string" || !event.type.startsWith("response.")) return chatStream.read(event);
+    const { type, item_id: item, content_index: content, summary_index: summary, delta } = event;
+    const channel = `${String(item)}/${String(content ?? summary ?? 0)}/`;
+    const part = RESPONSE_DELTAS[type];
+    if (part !== undefined && typeof delta === "string")
+      return delta === "" ? NOTHING : { pieces: [{ channel, part, path: ["delta"], text: delta, isJson: part === "arguments" }] };
+    const pieces = bodyTexts({ output: event }, "passthrough").texts.map(({ path, part: said, text }, index) => {
+      const place = `whole/${String(event.sequence_number ?? type)}/${index}`;
+      return { channel: place, part: said, path: path.slice(1), text, isName: true };
+    });
+    const ends = type.endsWith(".done") && typeof item === "string" ? `${item}/` : undefined;
+    return ends === undefined && pieces.length === 0
+      ? NOTHING
+      : { pieces, ends: ends ?? (type === "response.completed" ? "" : "none/") };
+  },
+  write(event, pieces, texts) {
+    return typeof event.type === "string" ? writePieces(event, pieces, texts) : chatStream.write(event, pieces, texts);
+  },
+  split(event, pieces) {
+    return typeof event.type === "string" ? splitPieces(event, pieces) : chatStream.split(event, pieces);
+  },
+};

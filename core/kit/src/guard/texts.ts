@@ -22,7 +22,7 @@ export interface BodyText {
 /** What a body holds. */
 export interface BodyTexts {
   readonly texts: readonly BodyText[];
-  /** Places of content that no guardrail of texts can judge: tokens, files, sounds. */
+  /** Places of content that no guardrail of texts can judge: tokens and encoded files. Pictures and sounds are none of it. */
   readonly opaque: readonly string[];
 }
 
@@ -217,7 +217,7 @@ class Walk {
       const isPlain = value.type === "text";
       if (isPlain) this.#add(value.data, [...path, "data"], "documents");
       else if (typeof type === "string" && isTextual(type)) this.#encoded(value.data, [...path, "data"], "");
-      else this.opaque.push(pathText(path));
+      else if (typeof value.format !== "string" && !MEDIA.test(String(type))) this.opaque.push(pathText(path));
       return true;
     }
     if (typeof value.file_data === "string") {
@@ -234,6 +234,7 @@ class Walk {
     if (dataUrl !== null) {
       const [prefix, type = "", parameters = ""] = dataUrl;
       const isEncoded = parameters.endsWith(";base64");
+      if (MEDIA.test(type)) return;
       if (!isTextual(type)) this.opaque.push(pathText(path));
       else if (isEncoded) this.#encoded(value.slice(prefix.length), path, prefix);
       else {
@@ -288,6 +289,9 @@ class Walk {
     if (names !== "") this.texts.push({ path: [...path, "properties"], part: "tools", text: names, isFixed: true });
   }
 }
+
+/** Pictures and sounds: no texts, and no business of a guardrail of texts. */
+const MEDIA = /^(?:image|audio|video)\//;
 
 function isTextual(type: string): boolean {
   return type === "" || type.startsWith("text/") || /^application\/(?:[\w.-]+\+)?(?:json|xml|yaml)$/.test(type);

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { GuardrailInstance } from "@sluice/spec";
+import type { EditSpan, GuardrailInstance } from "@sluice/spec";
 import { blocking, CONTEXT, instanceOf, masking, panelOf } from "./guard.fixture.ts";
 import { applySpans } from "./spans.ts";
 import { TextWindow } from "./window.ts";
 
-/** Random texts; the whole number is run by `npm run test:guard`. */
-const RUNS = Number(process.env.SLUICE_GUARD_RUNS ?? 1_000);
+/** Random texts. Ten thousand take half a second. */
+const RUNS = Number(process.env.SLUICE_GUARD_RUNS ?? 10_000);
 
 const GUARDRAILS: readonly (readonly GuardrailInstance[])[] = [
   [instanceOf("word", masking(/\bab+c\b/gu, 12))].map((instance) => withBound(instance)),
@@ -39,7 +39,7 @@ async function run(instances: readonly GuardrailInstance[], pieces: readonly str
   const context = { ...CONTEXT, part: "content", place: "0/content", isPartial: true, offset: 0 } as const;
   const window = new TextWindow({ panel, reach: isHeld ? Infinity : panel.reach, maxHeld: 100_000, context });
   const whole = pieces.join("");
-  const spans = [];
+  const spans: EditSpan[] = [];
   const push = async (): Promise<void> => {
     for (const piece of pieces) {
       await window.push(piece);
