@@ -1,10 +1,13 @@
 /** A forbidden word in every place of requests and replies, whole and streamed, on every route that carries texts. */
 
+import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
-import { chat, createKey, rowsOf } from "./client.ts";
-import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { chat, configStatus, createKey, rowsOf } from "./client.ts";
+import { type GatewayProcess, runCommand, startGateway } from "./gateway-process.ts";
+import { eventually } from "./eventually.ts";
 import { guardedWorkspace } from "./guardrails.fixture.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** With a character of four bytes, so that a cut may fall inside of it. */
 const BAD = "f\u{1F600}rbidden";
@@ -13,10 +16,11 @@ const SECRET = "alice@example.com";
 
 let upstream: Upstream;
 let gateway: GatewayProcess;
+let workspace: Workspace;
 
 beforeAll(async () => {
   upstream = await createUpstream();
-  const workspace = guardedWorkspace({
+  workspace = guardedWorkspace({
     baseUrl: upstream.baseUrl,
     attempts: 1,
     guardrails: [
@@ -361,5 +365,49 @@ describe("a guardrail that misbehaves", () => {
     const response = await chat(gateway, body({ guardrails: ["busy"] }, user("TROUBLE")));
     expect(response.status).toBe(200);
     expect(gateway.stderr + gateway.stdout).toMatch(/"guardrail":"busy".*held the event loop/);
+  });
+});
+
+describe("a configuration that would guard nothing", () => {
+  const broken: [string, string[], string, RegExp][] = [
+    [
+      "a guardrail that lets its own sample through",
+      ["weak: { use: faulty, how: toothless }"],
+      "{}",
+      /gateway\.yaml:\d+:3 +The guardrail weak lets its own sample through/,
+    ],
+    [
+      "one that cannot serve streams in windows",
+      ["whole: { use: faulty, how: whole }"],
+      "{ output: [whole] }",
+      /chat\.yaml:\d+:\d+ +The guardrail whole judges whole texts only/,
+    ],
+    [
+      "a name that no guardrail has",
+      ["a: { use: faulty }"],
+      "{ input: [b] }",
+      /chat\.yaml:\d+:\d+ +The step names the guardrail "b"/,
+    ],
+  ];
+
+  it.each(broken)("is refused: %s", async (_title, guardrails, step, finding) => {
+    const workspace = guardedWorkspace({ guardrails, step });
+    const command = runCommand(["serve", "--config", workspace.configPath, "--log-level", "error"], workspace.folder);
+    const { code } = await command.ended;
+    workspace.remove();
+    expect(code).not.toBe(0);
+    expect(command.stdout + command.stderr).toMatch(finding);
+  });
+
+  it("keeps the old one serving: a reload is refused, with the place", async () => {
+    const before = readFileSync(workspace.configPath, "utf8");
+    workspace.write(before.replace("use: faulty, how: throw }", "use: faulty, how: toothless }"));
+    const status = await eventually("the refusal", async () => {
+      const { last_attempt: last } = await configStatus(gateway);
+      return last.outcome === "refused" && last;
+    });
+    workspace.write(before);
+    expect(status.findings[0]).toMatchObject({ message: "The guardrail thrower lets its own sample through.", column: 3 });
+    expect((await chat(gateway, body({}, user(BAD)))).status).toBe(400);
   });
 });

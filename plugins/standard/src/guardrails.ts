@@ -100,13 +100,22 @@ async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel:
   const body = document.value;
   if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
   const about = { exchange: exchange.id, operation, model };
-  await panel.admit({ ...about, stream, body });
+  if (panel.admits) await panel.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
   const { texts, opaque } = bodyTexts(body, operation);
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;
   const edits = await judgeTexts(texts, { panel, order: config.order ?? "parallel", context, vault });
   if (edits.size > 0) exchange.request = edited(request, edits);
+}
+
+/** The body as it is, so that nobody who only judges it can change it. Later steps make copies in any case. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
 }
 
 function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1]): GatewayRequest {

@@ -44,7 +44,7 @@ function judgeText(text: BodyText, whole: Panel, options: BodyOptions, edits: Ma
   const panel = whole.for(text.part);
   if (panel.isEmpty) return undefined;
   const now = edits.get(text) ?? text.text;
-  const context = { ...options.context, part: text.part, place: text.path.join("."), isPartial: false, offset: 0 };
+  const context = Object.freeze({ ...options.context, part: text.part, place: text.path.join("."), isPartial: false, offset: 0 });
   const decide = (verdict: PanelVerdict): void => {
     const edited = decided(text, now, verdict, panel, options);
     if (edited !== undefined) edits.set(text, edited);

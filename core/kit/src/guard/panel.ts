@@ -46,6 +46,11 @@ export class Panel {
     return this.#judges.length === 0;
   }
 
+  /** Whether some of them judge requests as a whole. */
+  get admits(): boolean {
+    return this.#judges.some(({ instance }) => instance.guardrail.admit !== undefined);
+  }
+
   /** The longest reach of those that may change something. */
   get reach(): number {
     return Math.max(0, ...this.#judges.filter(isEnforced).map(({ instance }) => instance.guardrail.reach));

@@ -66,7 +66,7 @@ export class TextWindow {
   #judge(isLast: boolean): void | Promise<void> {
     const { panel, context } = this.#options;
     const text = this.#text;
-    const partial = { ...context, isPartial: !isLast, offset: this.#start };
+    const partial = Object.freeze({ ...context, isPartial: !isLast, offset: this.#start });
     const verdict = panel.check(text, partial);
     if (verdict instanceof Promise) return verdict.then((settled) => this.#decide(settled, isLast));
     return this.#decide(verdict, isLast);

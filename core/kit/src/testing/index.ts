@@ -5,3 +5,5 @@ export * from "./fault-upstream.ts";
 export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
+export * from "./guardrail-contract.ts";
+export { type Mutation, mutations } from "./guardrail-mutations.ts";
