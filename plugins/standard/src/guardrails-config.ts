@@ -13,6 +13,9 @@ export interface GuardrailsConfig {
   readonly unreadable?: "refuse" | "allow";
 }
 
+/** The step's options with what has a default and no guess. */
+export type ReplyConfig = GuardrailsConfig & { readonly max_held: number };
+
 /** Characters of one text that a stream may hold back. */
 export const DEFAULT_MAX_HELD = 262_144;
 

@@ -14,7 +14,8 @@ import {
 } from "@sluice/kit/guard";
 import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
 import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject } from "@sluice/spec";
-import { markAttempt, type ReplyConfig } from "./guardrails-reply.ts";
+import type { ReplyConfig } from "./guardrails-config.ts";
+import { markAttempt } from "./guardrails-mark.ts";
 
 /** Bytes of a whole native reply that are held to be judged. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;

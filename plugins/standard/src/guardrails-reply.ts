@@ -12,12 +12,10 @@ import {
   withTexts,
 } from "@sluice/kit/guard";
 import { chunkFrame } from "@sluice/kit/openai";
-import { type Exchange, type Frame, isGatewayError, type Operation, type Reply, type StreamReply } from "@sluice/spec";
+import { type Exchange, type Frame, type Operation, type Reply, type StreamReply } from "@sluice/spec";
 import { guardBytes } from "./guardrails-native.ts";
-import type { GuardrailsConfig } from "./guardrails-config.ts";
-
-/** The step's options with what has a default and no guess. */
-export type ReplyConfig = GuardrailsConfig & { readonly max_held: number };
+import type { ReplyConfig } from "./guardrails-config.ts";
+import { markAttempt } from "./guardrails-mark.ts";
 
 /** The reply as the client may see it. Throws what a guardrail decided before anything is written. */
 export async function guardReply(exchange: Exchange, panel: Panel, config: ReplyConfig): Promise<Reply | undefined> {
@@ -86,12 +84,6 @@ async function guardStream(
     );
   }
   return { ...reply, frames: await primed(frames) };
-}
-
-/** A stream that a guardrail cut says so in its row: it was not the client who left. */
-export function markAttempt(exchange: Exchange, error: unknown): void {
-  const attempt = exchange.attempts.at(-1);
-  if (attempt !== undefined && attempt.outcome === undefined && isGatewayError(error)) attempt.error ??= error;
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Frame, JsonObject, TextContext } from "@sluice/spec";
 import { applySpans } from "./spans.ts";
 import { EscapeReader } from "./escapes.ts";
+import { FrameTemplate } from "./frame-template.ts";
 import { type Panel, type PanelSpan, violation } from "./panel.ts";
 import type { StreamDialect, StreamPiece } from "./stream-dialect.ts";
 import { TextWindow } from "./window.ts";
@@ -51,6 +52,7 @@ export class GuardedStream {
   hasText = false;
   readonly #options: GuardedStreamOptions;
   readonly #channels = new Map<string, Channel>();
+  readonly #template: FrameTemplate;
   readonly #names = new Map<string, string>();
   readonly #observed = new Map<string, { piece: StreamPiece; text: string }>();
   readonly #isObserving: boolean;
@@ -60,12 +62,18 @@ export class GuardedStream {
 
   constructor(options: GuardedStreamOptions) {
     this.#options = options;
+    this.#template = new FrameTemplate(options.dialect);
     this.#isObserving = !options.observers.isEmpty;
   }
 
   /** Takes a frame. Throws what a guardrail decided. */
   push(frame: Frame): void | Promise<void> {
     const { dialect, panel } = this.#options;
+    const known = frame.raw === undefined ? undefined : this.#template.read(frame.raw);
+    if (known !== undefined && !panel.isEmpty) {
+      if (this.#isObserving) this.#observe(known);
+      return this.#take(frame, known);
+    }
     const { pieces, ends, isLast } = dialect.read(frame.chunk());
     if (this.#isObserving) for (const piece of pieces) this.#observe(piece);
     const [first] = pieces;
@@ -74,8 +82,10 @@ export class GuardedStream {
       this.ready.push(frame);
       return undefined;
     }
-    if (pieces.length === 1 && ends === undefined && first !== undefined && first.isName !== true)
+    if (pieces.length === 1 && ends === undefined && first !== undefined && first.isName !== true) {
+      if (frame.raw !== undefined) this.#template.learn(frame.raw, first);
       return this.#take(frame, first);
+    }
     if (pieces.length === 0 && ends === undefined) {
       if (isLast === true && this.#held > 0) this.#tail.push(frame);
       else this.ready.push(frame);

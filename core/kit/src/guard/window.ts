@@ -26,6 +26,8 @@ export class TextWindow {
   #released = 0;
   #spans: PanelSpan[] = [];
   #taken = 0;
+  /** What the guardrails were last told of the text. */
+  #about: TextContext | undefined;
 
   constructor(options: WindowOptions) {
     this.#options = options;
@@ -66,8 +68,12 @@ export class TextWindow {
   #judge(isLast: boolean): void | Promise<void> {
     const { panel, context } = this.#options;
     const text = this.#text;
-    const partial = Object.freeze({ ...context, isPartial: !isLast, offset: this.#start });
-    const verdict = panel.check(text, partial);
+    let about = this.#about;
+    if (about === undefined || isLast || about.offset !== this.#start) {
+      about = Object.freeze({ ...context, isPartial: !isLast, offset: this.#start });
+      this.#about = about;
+    }
+    const verdict = panel.check(text, about);
     if (verdict instanceof Promise) return verdict.then((settled) => this.#decide(settled, isLast));
     return this.#decide(verdict, isLast);
   }

@@ -68,12 +68,14 @@ export function guardrailContract<C>(
         const startedMs = performance.now();
         await one.whole(text);
         const tookMs = performance.now() - startedMs;
+        // oxlint-disable-next-line no-console -- a figure for whoever runs the suite.
         console.info(`${definition.name}: ${name}, ${text.length} characters: ${tookMs.toFixed(1)} ms`);
         // A machine may be busy; ten times the bound is no busy machine.
         demand(tookMs < limitMs * 10, `${name} took ${Math.round(tookMs)} ms of ${limitMs} ms`);
       }
     });
     it("has a mutation report", async () => {
+      // oxlint-disable-next-line no-console -- the report is what the suite is for.
       console.info(describeReport(await mutationReport(definition, options)));
     });
   });
