@@ -1,6 +1,5 @@
 /** Guardrails: judges of text. */
 
-import type { Lifecycle } from "./host.ts";
 import type { JsonObject } from "./json.ts";
 import type { Operation } from "./operation.ts";
 
@@ -73,7 +72,7 @@ export interface RequestFacts {
 }
 
 /** A living guardrail. How a text is cut into chunks never changes the verdict. */
-export interface Guardrail extends Lifecycle {
+export interface Guardrail {
   /**
    * The longest stretch that one match may cover, together with the characters around it that the match depends on.
    * `Infinity`: the whole text; the guardrail then serves streams in the mode `hold` or `observe` only.
@@ -82,6 +81,10 @@ export interface Guardrail extends Lifecycle {
   check(text: string, signal: AbortSignal, context: TextContext): Verdict | Promise<Verdict>;
   /** Judges the request as a whole, once, before its texts. An edit is not possible here. */
   admit?(request: RequestFacts, signal: AbortSignal): Verdict | Promise<Verdict>;
+  /** May do I/O, before anything is judged. */
+  start?(signal: AbortSignal): Promise<void>;
+  /** Safe on one that never started, and safe twice. */
+  stop?(): Promise<void>;
 }
 
 /** What every guardrail of `guardrails:` has besides its own options. */

@@ -41,7 +41,9 @@ export const guardrails = defineStep<GuardrailsConfig>({
           if (vault !== undefined && !vault.isEmpty) judgings.push(new Judge(vault.restorer(), host).begin(exchange.signal));
           return new Panel(judgings, (outcome) => {
             // The one who puts masked texts back has no name, and nothing to report.
-            if (outcome.guardrail !== "") exchange.guardrails.push(outcome);
+            if (outcome.guardrail === "") return;
+            exchange.guardrails.push(outcome);
+            exchange.note("guardrails", outcome.verdict, outcome.guardrail);
           });
         };
         tellNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);

@@ -25,7 +25,7 @@ interface Delta {
 }
 
 function deltas(frames: readonly Frame[]): Delta[] {
-  return frames.flatMap((frame) => (frame.chunk().choices as { delta: Delta }[]).map(({ delta }) => delta));
+  return frames.flatMap((frame) => (frame.chunk().choices as unknown as { delta: Delta }[]).map(({ delta }) => delta));
 }
 
 describe("a guarded stream", () => {

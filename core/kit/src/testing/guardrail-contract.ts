@@ -17,6 +17,8 @@ export interface GuardrailContractOptions<C> {
   readonly allowed: readonly string[];
   /** Milliseconds that one judgement of 100,000 characters may take. Default 50. */
   readonly latencyMs?: number;
+  /** Takes the figures and the mutation report, line by line: `console.info` of a test. */
+  readonly report?: (lines: string) => void;
   /** Which texts it judges. Default: a reply's content. */
   readonly part?: TextContext["part"];
 }
@@ -68,15 +70,13 @@ export function guardrailContract<C>(
         const startedMs = performance.now();
         await one.whole(text);
         const tookMs = performance.now() - startedMs;
-        // oxlint-disable-next-line no-console -- a figure for whoever runs the suite.
-        console.info(`${definition.name}: ${name}, ${text.length} characters: ${tookMs.toFixed(1)} ms`);
+        options.report?.(`${definition.name}: ${name}, ${text.length} characters: ${tookMs.toFixed(1)} ms`);
         // A machine may be busy; ten times the bound is no busy machine.
         demand(tookMs < limitMs * 10, `${name} took ${Math.round(tookMs)} ms of ${limitMs} ms`);
       }
     });
     it("has a mutation report", async () => {
-      // oxlint-disable-next-line no-console -- the report is what the suite is for.
-      console.info(describeReport(await mutationReport(definition, options)));
+      options.report?.(describeReport(await mutationReport(definition, options)));
     });
   });
 }
