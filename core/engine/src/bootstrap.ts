@@ -54,7 +54,7 @@ export async function checkConfig(place: ConfigPlace): Promise<CheckedConfig> {
   const opened = openConfig(place);
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = checkPipelines(pipelines, definitions.steps);
+  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot?.guardrails);
   const all = [...pluginFindings, ...findings, ...orderFindings];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }

@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { balance } from "./balance.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
+import { guardrails } from "./guardrails.ts";
 import { hedge } from "./hedge.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
@@ -12,4 +13,4 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, guardrails, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];

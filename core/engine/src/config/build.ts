@@ -15,11 +15,12 @@ import { createPriceTable } from "./prices.ts";
 import type { ResolvedDocument } from "./references.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
-import type { ProviderSection, StateSection } from "./schema/plugin-options.ts";
+import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import type {
   DeclaredKey,
+  GuardrailUseSettings,
   PipelineSettings,
   ProviderSettings,
   ServerSettings,
@@ -52,6 +53,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
+    guardrails: guardrailsOf(gateway, sections),
     models,
     keys: keysOf(gateway, sections),
     pipelines: checked.pipelines.map(pipelineOf),
@@ -103,6 +105,26 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
   });
 }
 
+function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): GuardrailUseSettings[] {
+  return Object.entries(sections.guardrails).map(([name, section]) => {
+    const common = section as unknown as GuardrailSection;
+    return {
+      name,
+      use: section.use,
+      options: pluginOptions("guardrail", section),
+      at: gateway.document.keyAt(["guardrails", name]),
+      settings: {
+        defaultOn: common.default_on,
+        mode: common.mode,
+        onError: common.on_error,
+        budgetMs: common.budget_ms,
+        isolation: common.isolation,
+        ...(common.scope === undefined ? {} : { scope: common.scope }),
+      },
+    };
+  });
+}
+
 function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {
   return sections.keys.map((key, index) => ({
     alias: key.alias,
@@ -111,6 +133,7 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     userId: key.user_id,
     teamId: key.team_id,
     spendScope: key.spend_scope,
+    guardrails: key.guardrails,
     tags: key.tags,
     metadata: key.metadata,
     at: gateway.document.keyAt(["keys", index]),

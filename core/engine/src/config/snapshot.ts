@@ -3,6 +3,7 @@
 import type {
   BalanceStrategy,
   FallbackClass,
+  GuardrailSettings,
   ModelInfo,
   ModelMode,
   Operation,
@@ -30,6 +31,7 @@ export interface Snapshot {
   readonly shared: SharedSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
+  readonly guardrails: readonly GuardrailUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
@@ -102,6 +104,11 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly connections: number;
 }
 
+/** One entry of `guardrails:`. */
+export interface GuardrailUseSettings extends NamedUseSettings {
+  readonly settings: GuardrailSettings;
+}
+
 export interface TargetSettings {
   readonly provider: string;
   readonly model: string;
@@ -138,6 +145,7 @@ export interface DeclaredKey {
   readonly userId: string | undefined;
   readonly teamId: string | undefined;
   readonly spendScope: SpendScope;
+  readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly at: Position;

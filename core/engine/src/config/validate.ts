@@ -16,7 +16,7 @@ import { checkSection, findingOf } from "./section.ts";
 /** Checks gateway.yaml, in place. */
 export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
   const findings = emptyFile(gateway) ?? checkSection(gateway, [], gatewaySchema);
-  const use = (path: Path, kind: "provider" | "store" | "state"): void => {
+  const use = (path: Path, kind: "provider" | "guardrail" | "store" | "state"): void => {
     const value = valueAtPath(gateway.value, path);
     const name = valueAtPath(value, ["use"]);
     if (!isObject(value) || typeof name !== "string" || name === "") return;
@@ -26,6 +26,7 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
   use(["store"], "store");
   use(["shared"], "state");
   for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) use(["providers", name], "provider");
+  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"]))) use(["guardrails", name], "guardrail");
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 

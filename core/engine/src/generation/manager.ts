@@ -7,6 +7,7 @@ import type { Snapshot } from "../config/snapshot.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
+import { BuildError } from "./guardrails.ts";
 import { coldChanges } from "./cold.ts";
 import { PROCESS } from "./tokens.ts";
 
@@ -107,14 +108,15 @@ export class GenerationManager {
     if (this.#live?.snapshot.digest === digest) return this.#result("unchanged", digest, []);
     const findings = [
       ...(this.#live === undefined ? [] : coldChanges(this.#live.snapshot, snapshot)),
-      ...checkPipelines(snapshot.pipelines, this.#definitions.steps),
+      ...checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot.guardrails),
     ];
     if (findings.length > 0) return this.#result("refused", digest, findings);
     let next: Generation;
     try {
       next = await buildGeneration(this.#container, snapshot, this.#lastNumber + 1);
     } catch (error) {
-      return this.#result("refused", digest, [buildFinding(snapshot, error)]);
+      const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
+      return this.#result("refused", digest, found);
     }
     const previous = this.#live;
     this.#lastNumber = next.number;

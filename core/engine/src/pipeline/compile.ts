@@ -2,8 +2,9 @@
 
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type { GuardrailUseSettings, PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
 import { compose, type Link } from "./compose.ts";
+import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
 
@@ -53,8 +54,15 @@ export interface CompiledPipelines {
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
 /** Every fault of the pipelines' order. Needs no instances. */
-export function checkPipelines(pipelines: readonly PipelineSettings[], definitions: StepDefinitions): Finding[] {
-  return pipelines.flatMap((pipeline) => checkOrder(pipeline, definitions));
+export function checkPipelines(
+  pipelines: readonly PipelineSettings[],
+  definitions: StepDefinitions,
+  guardrails: readonly GuardrailUseSettings[] = [],
+): Finding[] {
+  return pipelines.flatMap((pipeline) => [
+    ...checkOrder(pipeline, definitions),
+    ...guardrailFaults(pipeline, definitions, guardrails),
+  ]);
 }
 
 /** Creates every step and folds each pipeline into one function. */
@@ -77,7 +85,7 @@ export function compilePipelines(
         reentrant: definition.reentrant === true,
         concurrent: definition.concurrent === true,
         needsBody: definition.early !== true,
-        run: step.run,
+        run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(step.run) : step.run,
       });
     }
     const run = compose(links);

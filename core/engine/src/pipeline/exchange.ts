@@ -8,6 +8,7 @@ import {
   type Exchange,
   GatewayError,
   type GatewayRequest,
+  type GuardrailOutcome,
   type Identity,
   type Model,
   type Operation,
@@ -43,6 +44,7 @@ export class LiveExchange implements Exchange {
   readonly headers = new Map<string, string>();
   readonly state = new Map<symbol, unknown>();
   readonly attempts: Attempt[] = [];
+  readonly guardrails: GuardrailOutcome[] = [];
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;

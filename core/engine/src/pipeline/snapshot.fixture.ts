@@ -56,6 +56,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     shared: { use: "memory", options: {}, instances: 1, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
     providers: [],
+    guardrails: [],
     models: [],
     keys: [],
     pipelines: [],

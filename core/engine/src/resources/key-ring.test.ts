@@ -56,7 +56,7 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
 }
 
 const team = (parts: Partial<TeamRecord>) =>
-  ({ id: "t", models: [], tags: [], blocked: false, ...parts }) as unknown as TeamRecord;
+  ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...parts }) as unknown as TeamRecord;
 
 describe("a key ring", () => {
   it("remembers a look-up, also of an unknown key, for a second", async () => {

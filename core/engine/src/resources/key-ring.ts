@@ -154,6 +154,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     // Nobody's rows are not everybody's: without a user or a team the key reads its own.
     spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
+    guardrails: record.guardrails,
     metadata: record.metadata,
   };
   return team === undefined ? Object.freeze(identity) : memberOf(identity, team);
@@ -161,5 +162,6 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
 
 function memberOf(identity: Identity, team: TeamRecord): Identity {
   const tags = [...new Set([...identity.tags, ...team.tags])];
-  return Object.freeze({ ...identity, teamModels: team.models, tags });
+  const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
+  return Object.freeze({ ...identity, teamModels: team.models, tags, guardrails });
 }

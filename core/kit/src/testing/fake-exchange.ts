@@ -30,6 +30,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     },
     onSettle: () => undefined,
     note: () => undefined,
+    guardrails: [],
     headers: new Map(),
     state: new Map(),
     ...parts,

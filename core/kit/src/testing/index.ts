@@ -8,3 +8,5 @@ export * from "./fake-host.ts";
 export * from "./fake-state.ts";
 export * from "./shared-state-contract.ts";
 export * from "./contract/index.ts";
+export * from "./guardrail-contract.ts";
+export { type Mutation, mutations } from "./guardrail-mutations.ts";

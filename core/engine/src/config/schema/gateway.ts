@@ -24,6 +24,7 @@ const keySchema: JsonSchema = {
       default: "key",
       description: "Whose spend rows the key may read: its own, its user's or its team's.",
     },
+    guardrails: { ...NAMES, description: "Guardrails that every request of the key must pass, besides those of the route." },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
   },
@@ -63,6 +64,13 @@ export const gatewaySchema: JsonSchema = {
       description: "Upstream services by a name of your choice.",
       additionalProperties: { ...useSchema, description: "One upstream service." },
     },
+    guardrails: {
+      type: "object",
+      default: {},
+      description: "Judges of texts by a name of your choice. The step `guardrails` says where they run.",
+      propertyNames: { pattern: "^[a-z][a-z0-9_-]{0,63}$" },
+      additionalProperties: { ...useSchema, description: "One guardrail." },
+    },
     models: { type: "array", minItems: 1, description: "What clients may ask for. The first match wins.", items: modelSchema },
     keys: { type: "array", default: [], description: "Keys declared here by reference.", items: keySchema },
     prices: {
@@ -87,6 +95,7 @@ export interface GatewaySections {
   readonly shared: UseSection;
   readonly plugins: readonly string[];
   readonly providers: Readonly<Record<string, UseSection>>;
+  readonly guardrails: Readonly<Record<string, UseSection>>;
   readonly models: readonly ModelSection[];
   readonly keys: readonly KeySection[];
 }
@@ -105,6 +114,7 @@ export interface KeySection {
   readonly user_id?: string;
   readonly team_id?: string;
   readonly spend_scope: SpendScope;
+  readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
