@@ -39,7 +39,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
     files: opened.files.map((file) => ({ ...file })),
-    server: serverOf(sections, checked.overrides, opened.cwd),
+    server: serverOf(gateway, sections, checked.overrides, opened.cwd),
     store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
@@ -51,7 +51,13 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   });
 }
 
-function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: string): ServerSettings {
+function serverOf(
+  { document }: ResolvedDocument,
+  { server }: GatewaySections,
+  overrides: ServerOverrides,
+  cwd: string,
+): ServerSettings {
+  const keys = Object.keys(server);
   return {
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
@@ -63,6 +69,10 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
+    places: Object.fromEntries([
+      ["", document.keyAt(["server"])],
+      ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
+    ]),
   };
 }
 

@@ -30,7 +30,7 @@ async function start(paths: readonly string[], options: Partial<WatchOptions> = 
   watch = watchConfig({
     paths: paths.map((path) => join(folder.path, path)),
     onChange,
-    debounceMs: 40,
+    debounceMs: () => 40,
     pollMs: 3_600_000,
     ...options,
   });
