@@ -59,6 +59,14 @@ interface Candidate {
   readonly force?: string | undefined;
 }
 
+/** A reading of the files that has not ended. */
+interface Reading {
+  /** Somebody asked for it: it replaces what was rolled back. */
+  isAsked: boolean;
+  readonly force: string | undefined;
+  readonly result: Promise<ApplyResult>;
+}
+
 const KEPT_ATTEMPTS = 20;
 /**
  * The quiet that an edit waits for while older generations still drain: a burst that a human or a script keeps up makes no
@@ -77,7 +85,7 @@ export class ConfigEdits {
   #held: Held | undefined;
   #opened: OpenedConfig;
   #lastReading: Promise<unknown> = Promise.resolve();
-  #nextReload: Promise<ApplyResult> | undefined;
+  #reading: Reading | undefined;
 
   /** Begins to watch. `first` is what was started with, `held` its contents when they are not those of the files. */
   constructor(parts: EditParts, first: ApplyResult, opened: OpenedConfig, held?: { texts: FileTexts; contentsOf: number }) {
@@ -90,7 +98,7 @@ export class ConfigEdits {
       paths: opened.watched,
       debounceMs: () => (parts.manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
       // A failure is logged where it happens.
-      onChange: () => void this.#reload("noticed").catch(() => undefined),
+      onChange: () => void this.#reload(false).catch(() => undefined),
       onError: (error) => parts.log.warn("watching the configuration failed; polling goes on", { error }),
     });
   }
@@ -106,10 +114,7 @@ export class ConfigEdits {
 
   /** Reads the files again and applies them. `force` is the digest of a candidate that the shrink guard refused. */
   reload(force?: string): Promise<ApplyResult> {
-    if (force !== undefined) return this.#reload("asked", force);
-    // Whoever asks before the reading has begun gets that reading.
-    this.#nextReload ??= this.#reload("asked");
-    return this.#nextReload;
+    return this.#reload(true, force);
   }
 
   /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
@@ -156,20 +161,30 @@ export class ConfigEdits {
     await this.#watch.close();
   }
 
-  #reload(trigger: "noticed" | "asked", force?: string): Promise<ApplyResult> {
-    return this.#inOrder(async () => {
-      if (trigger === "asked" && force === undefined) this.#nextReload = undefined;
+  #reload(isAsked: boolean, force?: string): Promise<ApplyResult> {
+    const current = this.#reading;
+    if (current !== undefined && current.force === force) {
+      // A reading ends with a look whether the files are still what was read, so it is good for whoever asks before its end.
+      current.isAsked ||= isAsked;
+      return current.result;
+    }
+    const reading: Omit<Reading, "result"> = { isAsked, force };
+    const result = this.#inOrder(async () => {
       const { place } = this.#parts;
-      const opened = await openSettled(place, this.#closing.signal);
+      const opened = await openSettled(place, this.#closing.signal).finally(() => {
+        if (this.#reading?.result === result) this.#reading = undefined;
+      });
       this.#opened = opened;
       const held = this.#held;
       // Only something else changed, such as the file of a secret: what was rolled back stays.
-      if (trigger === "noticed" && held !== undefined && held.onDisk === digestOnDisk(opened)) {
+      if (!reading.isAsked && held !== undefined && held.onDisk === digestOnDisk(opened)) {
         const source = heldSource(held.texts);
         return { result: this.#apply({ opened: openConfig({ ...place, source }), origin: "rollback", held }) };
       }
       return { result: this.#apply({ opened, origin: "files", force }) };
     });
+    this.#reading = Object.assign(reading, { result });
+    return result;
   }
 
   /** Runs a reading after the one before. What it applies is handed to the manager before the next one begins. */
@@ -200,7 +215,7 @@ export class ConfigEdits {
     this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
     if (result.outcome === "applied" || result.outcome === "unchanged") this.#held = held;
     const { history, clock } = this.#parts;
-    if (result.generation === undefined || result.digest === undefined) return result;
+    if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
     const known = history.entries.find((entry) => entry.generation === result.generation);
     if (known !== undefined) {
       this.#entry = known;

@@ -21,7 +21,7 @@ export interface ApplyResult {
   readonly atMs: number;
   /** The candidate's digest, `undefined` when it could not be read. */
   readonly digest: string | undefined;
-  /** The generation that the attempt made; `undefined` when it made none. */
+  /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
   readonly generation: number | undefined;
   readonly findings: readonly Finding[];
 }
@@ -138,7 +138,8 @@ export class GenerationManager {
 
   async #attempt({ snapshot, options }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
-    if (this.#live?.snapshot.digest === digest) return this.#result("unchanged", digest, []);
+    if (this.#live?.snapshot.digest === digest)
+      return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
     const findings = this.review(snapshot, options);
     if (findings.length > 0) return this.#result("refused", digest, findings);
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
