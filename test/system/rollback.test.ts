@@ -106,7 +106,7 @@ describe("rolling back", () => {
     const { generations } = await history();
     expect(generations.map(({ generation }) => generation)).toEqual([7, 6, 5, 4, 3, 2, 1]);
     expect(generations[0]).toMatchObject({ is_live: true, origin: "rollback", contents_of: 2 });
-    expect(generations[4]?.changes).toEqual([`${workspace.configPath} (changed)`]);
+    expect(generations[4]?.changes).toEqual(["config/gateway.yaml (changed)"]);
     expect(generations[6]).toMatchObject({ origin: "start", changes: [] });
   });
 });

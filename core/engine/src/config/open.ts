@@ -111,8 +111,8 @@ export function openConfig(options: OpenOptions): OpenedConfig {
   };
 }
 
-/** The name of a file in findings: relative to the working directory when it is below it. */
-function nameOf(file: string, cwd: string): string {
+/** The name of a file for people: relative to the working directory when it is below it. */
+export function nameOf(file: string, cwd: string): string {
   const name = relative(cwd, file);
   return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
 }

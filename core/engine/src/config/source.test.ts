@@ -60,7 +60,7 @@ describe("the disk", () => {
 
 describe("texts", () => {
   it("stand in for the disk, which then has only the files of secrets", () => {
-    const texts = new Map([...Object.entries(sound)].map(([name, text]) => [at(name), text]));
+    const texts = new Map(Object.entries(sound).map(([name, text]) => [at(name), text]));
     folder.write("config/gateway.yaml", "broken: [");
     folder.write("pipelines/other.yaml", "broken: [");
     folder.write("config/prices.yaml", "broken: [");

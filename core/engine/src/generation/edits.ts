@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
+import { nameOf } from "../config/open.ts";
 import { openSettled } from "../config/settled.ts";
 import type { Snapshot, SnapshotFile } from "../config/snapshot.ts";
 import { diskSource, heldSource, overlaidSource, sha256 } from "../config/source.ts";
@@ -232,7 +233,7 @@ export class ConfigEdits {
       contentsOf: held?.contentsOf,
       isForced: force !== undefined && origin === "files",
       path: opened.path,
-      changes: before === undefined ? [] : changesOf(before, texts),
+      changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
     };
     history.add(this.#entry, texts);
     return result;
@@ -277,9 +278,9 @@ function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
   return new Map(documents.map(({ document: { path, text } }) => [path, text]));
 }
 
-function changesOf(before: FileTexts, after: FileTexts): string[] {
+function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
   const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
-  return paths.map((path) => `${path} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
+  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
 }
 
 function digestOnDisk({ documents }: OpenedConfig): string {
