@@ -164,6 +164,7 @@ describe("a restart", () => {
     workspace.write(`${modelsOf("three", "echo")}models: [`);
     const refused = runCommand(["serve", "--config", workspace.configPath], workspace.folder);
     expect((await refused.ended).code).toBe(3);
+    expect(refused.stderr).toContain("Generation 8 ran here last: sluice serve --last-good starts with it");
     const started = await startGateway(workspace, {}, "warn", ["--last-good"]);
     others.push(started);
     expect(started.stderr + started.stdout).toContain("started with the last good configuration");

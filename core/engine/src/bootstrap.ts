@@ -63,10 +63,13 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
 /** A start that failed because of the configuration. */
 export class ConfigError extends Error {
   readonly findings: readonly Finding[];
+  /** The generation that a start from the last good configuration would take, when there is one. */
+  readonly lastGood: number | undefined;
 
-  constructor(findings: readonly Finding[]) {
+  constructor(findings: readonly Finding[], lastGood?: number) {
     super(`The configuration has ${findings.length} finding${findings.length === 1 ? "" : "s"}.`);
     this.findings = findings;
+    this.lastGood = lastGood;
   }
 }
 
@@ -97,10 +100,14 @@ const FLUSH_TIMEOUT_MS = 5_000;
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { log, clock = systemClock } = options;
   const inFiles = await checkConfig(options);
-  const held = inFiles.snapshot === undefined && options.mayUseLastGood === true ? findLastGood(inFiles.opened, log) : undefined;
+  const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
+  const held = options.mayUseLastGood === true ? lastGood : undefined;
   const { definitions, snapshot, findings } =
     held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
-  if (snapshot === undefined) throw new ConfigError(held === undefined ? findings : [...inFiles.findings, ...findings]);
+  if (snapshot === undefined) {
+    if (held === undefined) throw new ConfigError(findings, lastGood?.contentsOf);
+    throw new ConfigError([...inFiles.findings, ...findings]);
+  }
   if (held !== undefined) {
     const { contentsOf: generation } = held;
     log.warn("started with the last good configuration, not with the files", {

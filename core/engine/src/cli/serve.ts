@@ -44,6 +44,11 @@ export async function serve({ config, logLevel, lastGood = false }: ServeOptions
 function explain(error: unknown): void {
   if (error instanceof ConfigError) {
     for (const finding of error.findings) console.error(formatFinding(finding));
+    if (error.lastGood !== undefined) {
+      console.error(
+        `Generation ${error.lastGood} ran here last: sluice serve --last-good starts with it, and leaves the files as they are.`,
+      );
+    }
   } else if (error instanceof StartError) {
     console.error(error.message);
   } else {

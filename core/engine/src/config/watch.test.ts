@@ -64,6 +64,19 @@ describe("watching", () => {
     }
   });
 
+  it("hears an editor that renames the old file to a backup and writes a new one", async () => {
+    await start(paths);
+    const file = join(folder.path, "config/gateway.yaml");
+    for (const text of ["two", "three"]) {
+      const calls = await change(() => {
+        renameSync(file, `${file}~`);
+        folder.write("config/gateway.yaml", text);
+        rmSync(`${file}~`);
+      });
+      expect(calls).toBeGreaterThan(0);
+    }
+  });
+
   it("hears a file that goes, and the same file when it comes back", async () => {
     await start(paths);
     expect(await change(() => rmSync(join(folder.path, "config/gateway.yaml")))).toBeGreaterThan(0);

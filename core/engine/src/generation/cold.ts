@@ -3,14 +3,6 @@
 import type { Finding } from "../config/finding.ts";
 import type { Position, ServerSettings, Snapshot } from "../config/snapshot.ts";
 
-/** The keys of `server:` by the members of its settings. */
-const SERVER_KEYS: Readonly<Record<string, string>> = {
-  authHeaders: "auth_headers",
-  drainTimeoutMs: "drain_timeout",
-  maxBodyBytes: "max_body",
-  dataDirectory: "data_directory",
-};
-
 /** A finding for each cold setting that differs, where it stands. */
 export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   const changes = serverChanges(live.server, candidate.server);
@@ -41,13 +33,18 @@ function serverChanges(live: ServerSettings, candidate: ServerSettings): Change[
   return [...members]
     .filter((member) => differ(value(live, member), value(candidate, member)))
     .map((member) => {
-      const key = SERVER_KEYS[member] ?? member;
+      const key = keyOf(member);
       const { places } = candidate;
       return {
         name: `The setting server.${key}`,
         at: places[key] ?? places[""] ?? live.places[""] ?? { file: "", line: 1, column: 1 },
       };
     });
+}
+
+/** The key in YAML of a member of the settings: `drainTimeoutMs` is read from `drain_timeout`. */
+function keyOf(member: string): string {
+  return member.replace(/(?:Ms|Bytes)$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function differ(left: unknown, right: unknown): boolean {
