@@ -1,11 +1,10 @@
 /** A storm of edits over constant load and long streams, and what clients and the operating system saw of it. */
 
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { createUpstream } from "@sluice/kit/testing";
 import { configStatus } from "./client.ts";
 import { eventually } from "./eventually.ts";
-import { startGateway } from "./gateway-process.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type Seen, sendOne } from "./load.ts";
 import { isMixed } from "./one-generation.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -39,7 +38,7 @@ export interface StormResult {
 const LOOK_MS = 50;
 const STREAM_EVENT_MS = 50;
 const WARM_UP_REQUESTS = 300;
-const MEMORY_MS = 15_000;
+const PROBE = new URL("../soak/memory-probe.ts", import.meta.url).pathname;
 /** What the memory must come back to. */
 export const MEMORY_MARGIN_MB = 50;
 
@@ -64,12 +63,12 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
     return { kind: "reply", text: isLong ? `${said}${" more".repeat(words)}` : said, eventDelayMs: isLong ? STREAM_EVENT_MS : 1 };
   });
   workspace.write(configOf(0));
-  const gateway = await startGateway(workspace);
+  const gateway = await startGateway(workspace, { NODE_OPTIONS: `--expose-gc --import ${PROBE}` });
   try {
     for (let sent = 0; sent < WARM_UP_REQUESTS; sent += 10) {
       await Promise.all(Array.from({ length: 10 }, (_, index) => sendOne(gateway, "edited", index % 4 === 0)));
     }
-    const memoryBeforeMb = residentMb(gateway.pid);
+    const memoryBeforeMb = await residentMb(gateway);
     const first = (await configStatus(gateway)).live.generation;
     const streams = Array.from({ length: options.streams }, () => sendOne(gateway, "long", true));
     const stopping = new AbortController();
@@ -114,7 +113,7 @@ export async function runEditStorm(options: StormOptions): Promise<StormResult> 
       mostGenerations,
       generationsMade,
       memoryBeforeMb,
-      memoryAfterMb: await settledMemoryMb(gateway.pid, memoryBeforeMb + MEMORY_MARGIN_MB),
+      memoryAfterMb: await residentMb(gateway),
     };
   } finally {
     await gateway.dispose();
@@ -130,23 +129,12 @@ async function everyMs(intervalMs: number, signal: AbortSignal, act: () => unkno
   }
 }
 
-/** The memory once it is down to the goal, or after the time that it has for it. */
-async function settledMemoryMb(pid: number, goalMb: number): Promise<number> {
-  const untilMs = performance.now() + MEMORY_MS;
-  let memoryMb = residentMb(pid);
-  while (memoryMb > goalMb && performance.now() < untilMs) {
-    await pause(200);
-    memoryMb = residentMb(pid);
-  }
-  return memoryMb;
-}
-
-/** Resident memory of a process in megabytes, 0 where the system does not say. */
-function residentMb(pid: number): number {
-  try {
-    const [, kilobytes = "0"] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-    return Math.round(Number(kilobytes) / 1_024);
-  } catch {
-    return 0;
-  }
+/** Resident memory of a gateway in megabytes, its garbage collected first. */
+async function residentMb(gateway: GatewayProcess): Promise<number> {
+  const told = (): readonly string[] => gateway.stderr.match(/^memory \{.*\}$/gm) ?? [];
+  const before = told().length;
+  gateway.signal("SIGUSR2");
+  const line = await eventually("the memory", () => told()[before]);
+  const { rss } = JSON.parse(line.slice("memory ".length)) as { readonly rss: number };
+  return Math.round(rss / 1_048_576);
 }
