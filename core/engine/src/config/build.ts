@@ -48,7 +48,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
     files: opened.files.map((file) => ({ ...file })),
-    server: serverOf(sections, checked.overrides, opened.cwd),
+    server: serverOf(gateway, sections, checked.overrides, opened.cwd),
     store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
     shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
@@ -62,7 +62,13 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   });
 }
 
-function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: string): ServerSettings {
+function serverOf(
+  { document }: ResolvedDocument,
+  { server }: GatewaySections,
+  overrides: ServerOverrides,
+  cwd: string,
+): ServerSettings {
+  const keys = Object.keys(server);
   return {
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
@@ -74,6 +80,10 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
+    places: Object.fromEntries([
+      ["", document.keyAt(["server"])],
+      ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
+    ]),
   };
 }
 

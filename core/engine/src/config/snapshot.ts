@@ -45,6 +45,10 @@ export interface SnapshotFile {
   readonly path: string;
   /** SHA-256 of the contents, hexadecimal. */
   readonly digest: string;
+  /** Whether the file says itself where it ends. */
+  readonly hasEndMark: boolean;
+  /** Where it ends; findings about what it lacks point there. */
+  readonly end: Position;
 }
 
 export interface ServerSettings {
@@ -64,6 +68,8 @@ export interface ServerSettings {
   readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */
   readonly dataDirectory: string;
+  /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
+  readonly places: Readonly<Record<string, Position>>;
 }
 
 /** Which origins' pages may call. */

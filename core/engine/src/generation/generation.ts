@@ -3,6 +3,7 @@
 import type { DependencyContainer } from "tsyringe";
 import { type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type Log } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
+import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
 import { streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
@@ -43,7 +44,9 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
     // Leaves first: the innermost step is ready before the one that calls it.
     for (const { settings, pipeline, step } of instances.toReversed()) {
       scope.defer(() => step.stop?.());
-      await start(step, `${settings.use} of pipeline ${pipeline}`);
+      await start(step, `${settings.use} of pipeline ${pipeline}`).catch((error: unknown) => {
+        throw blame(error, settings.at);
+      });
     }
     const faults = [
       ...streamFaults(snapshot.pipelines, definitions.steps, guardrails),

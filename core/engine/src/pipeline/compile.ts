@@ -3,6 +3,7 @@
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import { blaming } from "./blame.ts";
 import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { checkOrder } from "./order.ts";
@@ -78,7 +79,7 @@ export function compilePipelines(
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
-      const step = definition.create(settings.options as never, hostFor(settings));
+      const step = blaming(settings.at, () => definition.create(settings.options as never, hostFor(settings)));
       instances.push({ settings, pipeline: pipeline.name, step });
       links.push({
         name: definition.name,

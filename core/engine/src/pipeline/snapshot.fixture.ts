@@ -40,7 +40,7 @@ export function pipelineOf(
 export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
   return {
     digest: "digest-1",
-    files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1" }],
+    files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1", hasEndMark: false, end: AT }],
     server: {
       host: "127.0.0.1",
       port: 0,
@@ -51,6 +51,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       maxBodyBytes: 1_000_000,
       explainRequests: 10,
       dataDirectory: "/tmp/none",
+      places: { "": AT },
     },
     store: { use: "memory", options: {}, at: AT },
     shared: { use: "memory", options: {}, instances: 1, at: AT },

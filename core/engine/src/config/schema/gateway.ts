@@ -2,6 +2,7 @@
 
 import type { JsonSchema, SpendScope } from "@sluice/spec";
 
+import { endMarkSchema } from "../end-mark.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
 import { serverSchema, type ServerSection } from "./server.ts";
 
@@ -85,6 +86,7 @@ export const gatewaySchema: JsonSchema = {
       default: "../pipelines",
       description: "The folder of pipeline files, relative to this file. Without the key also ./pipelines is tried.",
     },
+    end_of_config: endMarkSchema,
   },
 };
 

@@ -87,7 +87,11 @@ const GUARDRAIL_KEYS: JsonObject = {
 };
 
 /** The engine's own keys by the kind of the plugin. */
-const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = { provider: PROVIDER_KEYS, guardrail: GUARDRAIL_KEYS, state: STATE_KEYS };
+const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = {
+  provider: PROVIDER_KEYS,
+  guardrail: GUARDRAIL_KEYS,
+  state: STATE_KEYS,
+};
 
 const WHAT: Readonly<Record<string, string>> = {
   guardrail: "The guardrail plugin",
