@@ -15,7 +15,7 @@ let lines: LogLine[];
 let state: StateDriver;
 
 const resilient = (instances = 1): StateDriver =>
-  createResilientState({ driver: testDriver({ url: proxy.url, timeout: "50ms" }), instances, clock, log: fakeLog(lines) });
+  createResilientState({ driver: testDriver({ url: proxy.url, timeout: "500ms" }), instances, clock, log: fakeLog(lines) });
 const warnings = (): readonly LogLine[] => lines.filter(({ level }) => level === "warn");
 /** Until the gateway has noticed that Redis is back. */
 const back = async (): Promise<void> => {
