@@ -23,10 +23,11 @@ export interface Branch extends Exchange {
 
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state`, `pricer` and `abortBilling` are shared.
+ * the parent's list as well, and numbered there. `state`, `pricer`, `abortBilling`, `served` and `isStorable` are shared.
+ * `follows`: a signal in place of the parent's, for what may go on without the parent's client.
  */
-export function branchOf(parent: Exchange): Branch {
-  return new ExchangeBranch(parent);
+export function branchOf(parent: Exchange, follows: AbortSignal = parent.signal): Branch {
+  return new ExchangeBranch(parent, follows);
 }
 
 class ExchangeBranch implements Branch {
@@ -45,10 +46,12 @@ class ExchangeBranch implements Branch {
   target: Exchange["target"];
   reply: Exchange["reply"];
   readonly #controller = new AbortController();
+  readonly #followed: AbortSignal;
   readonly #follow: () => void;
 
-  constructor(parent: Exchange) {
+  constructor(parent: Exchange, follows: AbortSignal) {
     this.parent = parent;
+    this.#followed = follows;
     this.id = parent.id;
     this.operation = parent.operation;
     this.client = parent.client;
@@ -61,9 +64,9 @@ class ExchangeBranch implements Branch {
     this.model = parent.model;
     this.target = parent.target;
     this.reply = undefined;
-    this.#follow = () => this.#controller.abort(parent.signal.reason);
-    if (parent.signal.aborted) this.#follow();
-    else parent.signal.addEventListener("abort", this.#follow, { once: true });
+    this.#follow = () => this.#controller.abort(follows.reason);
+    if (follows.aborted) this.#follow();
+    else follows.addEventListener("abort", this.#follow, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -94,6 +97,22 @@ class ExchangeBranch implements Branch {
     return this.parent.guardrails;
   }
 
+  get served(): Attempt | undefined {
+    return this.parent.served;
+  }
+
+  set served(attempt: Attempt | undefined) {
+    this.parent.served = attempt;
+  }
+
+  get isStorable(): boolean {
+    return this.parent.isStorable;
+  }
+
+  set isStorable(isStorable: boolean) {
+    this.parent.isStorable = isStorable;
+  }
+
   receive(): Promise<void> {
     return this.parent.receive().then(() => {
       this.request ??= this.parent.request;
@@ -115,7 +134,7 @@ class ExchangeBranch implements Branch {
   }
 
   abort(reason: GatewayError): void {
-    this.parent.signal.removeEventListener("abort", this.#follow);
+    this.#followed.removeEventListener("abort", this.#follow);
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 

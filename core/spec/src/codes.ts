@@ -117,6 +117,13 @@ export const ERROR_CODES = {
     "Use one of the methods in `allow`.",
   ),
   body_timeout: row(408, "timeout_error", true, "The client's body did not arrive in time.", "Send the body at once."),
+  idempotency_conflict: row(
+    409,
+    "invalid_request_error",
+    false,
+    "The `idempotency-key` was used with another request.",
+    "Send a new key with a new request.",
+  ),
   body_too_large: row(
     413,
     "invalid_request_error",

@@ -118,6 +118,16 @@ export interface Exchange {
   pricer: Pricer | undefined;
   /** How attempts are billed that the client left. The cost step sets it; without one nothing is said of it. */
   abortBilling: AbortBilling | undefined;
+  /**
+   * The record of what was answered without an upstream call of this exchange's own, from a cache or beside a twin. A step that
+   * does so sets it; it gets a row of its own, with number 0, which costs nothing and keeps the tokens.
+   */
+  served: Attempt | undefined;
+  /**
+   * Whether the reply may be kept for other requests. A step that changes or blocks what it guards sets it to false, for good;
+   * what is kept is decided when the exchange is over.
+   */
+  isStorable: boolean;
   readonly attempts: readonly Attempt[];
   /** Opens the record of an upstream call. It is counted as dispatched from here on. */
   beginAttempt(target: Target, provider: string): Attempt;

@@ -9,7 +9,7 @@ export type CostStatus = "priced" | "unpriced" | "free";
  */
 export interface SpendRow {
   readonly requestId: string;
-  /** 1 for the first attempt; 0 for a request that was refused before any. */
+  /** 1 for the first attempt; 0 for a request that was refused before any, and for what was served without one. */
   readonly attempt: number;
   readonly callType: string;
   readonly keyId: string;

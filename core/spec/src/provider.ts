@@ -144,6 +144,8 @@ export interface ProviderInstance {
   /** The plugin's name. */
   readonly use: string;
   readonly translation: Provider;
+  /** A digest of what it was configured with, its credential left out: another one answers under the same name. */
+  readonly identity?: string;
   readonly timeouts: ProviderTimeouts;
   /** Connections kept to this provider at most. */
   readonly connections: number;

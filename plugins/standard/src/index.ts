@@ -2,10 +2,12 @@
 
 import { auth } from "./auth.ts";
 import { balance } from "./balance.ts";
+import { cache } from "./cache.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
 import { guardrails } from "./guardrails.ts";
 import { hedge } from "./hedge.ts";
+import { idempotency } from "./idempotency.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
@@ -13,4 +15,19 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, guardrails, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];
+export default [
+  auth,
+  cost,
+  idempotency,
+  guardrails,
+  cache,
+  fallback,
+  hedge,
+  balance,
+  retry,
+  provider,
+  passthrough,
+  models,
+  modelInfo,
+  spend,
+];

@@ -1,5 +1,6 @@
 /** The provider instances of a generation. */
 
+import { hash } from "node:crypto";
 import type { ProviderCatalog, ProviderInstance } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blaming } from "../pipeline/blame.ts";
@@ -14,7 +15,9 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     if (definition === undefined || missing.length > 0) continue;
     const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
     const plugin = definitions.ownName("provider", use);
-    instances.set(name, Object.freeze({ name, use: plugin, translation, timeouts, connections }));
+    // A secret writes itself by its name alone.
+    const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
+    instances.set(name, Object.freeze({ name, use: plugin, translation, identity, timeouts, connections }));
   }
   const names = Object.freeze([...instances.keys()]);
   return { find: (name) => instances.get(name), names: () => names };

@@ -52,6 +52,8 @@ export class LiveExchange implements Exchange {
   reply: Reply | undefined;
   pricer: Pricer | undefined;
   abortBilling: AbortBilling | undefined;
+  served: Attempt | undefined;
+  isStorable = true;
   /** What the client was told, or would have been, when the exchange failed. */
   failure: GatewayError | undefined;
   leaseIndex = -1;

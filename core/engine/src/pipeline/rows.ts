@@ -15,8 +15,15 @@ const READ_ONLY = new Set(["models", "spend"]);
  */
 export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
   if (exchange.identity === undefined || READ_ONLY.has(exchange.operation)) return [];
-  if (exchange.attempts.length === 0) return [refusalRow(exchange, clock)];
-  return exchange.attempts.map((attempt) => attemptRow(exchange, attempt, clock));
+  const { attempts, served } = exchange;
+  if (attempts.length === 0 && served === undefined) return [refusalRow(exchange, clock)];
+  const rows = attempts.map((attempt) => attemptRow(exchange, attempt, clock));
+  return served === undefined ? rows : [...rows, servedRow(exchange, served, clock)];
+}
+
+/** What was served without a call: somebody else paid for it, or the same client before. */
+function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): SpendRow {
+  return { ...attemptRow(exchange, served, clock), costNanoUsd: 0, costStatus: "free", cacheHit: true };
 }
 
 function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {

@@ -31,6 +31,7 @@ export class Skeleton {
   readonly text: string;
   readonly #bytes: Buffer;
   readonly #cuts: readonly Cut[];
+  readonly #values: readonly Buffer[];
 
   /**
    * Cuts the values of every member called `key`: strings, and arrays that hold numbers alone. Any other value of such a
@@ -40,17 +41,25 @@ export class Skeleton {
     this.#bytes = withoutMark(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
     const kept: Buffer[] = [];
     const cuts: Cut[] = [];
+    const values: Buffer[] = [];
     let from = 0;
     let size = 0;
     for (const [start, end] of findValues(this.#bytes, key)) {
       kept.push(this.#bytes.subarray(from, start));
       size += start - from;
       cuts.push({ at: size, length: end - start });
+      values.push(this.#bytes.subarray(start - 1, end + 1));
       from = end;
     }
     kept.push(this.#bytes.subarray(from));
     this.#cuts = cuts;
+    this.#values = values;
     this.text = (kept.length === 1 ? this.#bytes : Buffer.concat(kept)).toString("utf8");
+  }
+
+  /** The values that were cut, brackets or quotes included, in their order. */
+  get values(): readonly Buffer[] {
+    return this.#values;
   }
 
   /** The whole body, its byte order mark left out. */

@@ -8,6 +8,7 @@ export { readEmbeddedError, readErrorReply } from "./errors.ts";
 export { decodeImages, encodeImages, isBase64OnlyModel } from "./images.ts";
 export { imageTokens } from "./media-tokens.ts";
 export { ObservedText } from "./observed-text.ts";
+export { splitVectors, type Vectors } from "./split-vectors.ts";
 export { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "./parameters.ts";
 export { countPrompt, promptParts, type PromptParts } from "./prompt-tokens.ts";
 export { replyTexts } from "./reply-texts.ts";

@@ -21,6 +21,8 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     target: undefined,
     reply: undefined,
     pricer: undefined,
+    served: undefined,
+    isStorable: true,
     abortBilling: undefined,
     attempts,
     beginAttempt(target, provider) {

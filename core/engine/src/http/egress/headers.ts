@@ -8,7 +8,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
   // Of attempts beside each other, the one that answered; where none did, the last.
-  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1);
+  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? exchange.served;
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
     headers.push(

@@ -1,0 +1,197 @@
+/** A stream with several readers: what the upstream sent is kept from the beginning, and everybody reads it at their own pace. */
+
+import { type Frame, GatewayError } from "@sluice/spec";
+
+/** A reader of a tape. Until it has left, the stream goes on for it. */
+export interface Listener {
+  /** The place of the next frame. */
+  at: number;
+}
+
+/** How a tape is read. */
+export interface ListenOptions {
+  /** Whether the reader asked for the usage chunk. */
+  readonly wantsUsage: boolean;
+  readonly signal: AbortSignal;
+  /** Called once, when the reader is done: with what failed, or with nothing. May have it wait. */
+  readonly onEnd: (error: unknown) => void | Promise<void>;
+}
+
+/** What the text of a frame without a text is taken for. */
+const PARSED_FRAME_CHARACTERS = 256;
+
+/** The tape of one stream. The reader who is ahead pulls; the others find what it pulled. */
+export class Tape {
+  readonly #source: AsyncIterator<Frame>;
+  readonly #maxCharacters: number;
+  readonly #listeners = new Set<Listener>();
+  #frames: Frame[] = [];
+  /** The number of the first frame that is kept. */
+  #first = 0;
+  #characters = 0;
+  #isComplete = false;
+  #failure: { readonly error: unknown } | undefined;
+  #pull: Promise<void> | undefined;
+  readonly #ended = Promise.withResolvers<void>();
+
+  constructor(frames: AsyncIterable<Frame>, maxCharacters: number) {
+    this.#source = frames[Symbol.asyncIterator]();
+    this.#maxCharacters = maxCharacters;
+  }
+
+  /** Whether the beginning is still there, and a new reader misses nothing. */
+  get isOpen(): boolean {
+    return this.#first === 0 && this.#failure === undefined;
+  }
+
+  /** All frames, once the stream has ended well and when none of them had to go. */
+  get complete(): readonly Frame[] | undefined {
+    return this.#isComplete && this.#first === 0 ? this.#frames : undefined;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  /** Resolves when the stream has ended, however it did. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  join(): Listener {
+    const listener: Listener = { at: 0 };
+    this.#listeners.add(listener);
+    return listener;
+  }
+
+  /** The last reader takes the upstream with it. Safe twice. */
+  async leave(listener: Listener): Promise<void> {
+    if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return;
+    if (this.#isComplete || this.#failure !== undefined) return;
+    this.#failure = { error: new GatewayError("client_closed", "Nobody reads the stream any more.") };
+    try {
+      await this.#source.return?.();
+    } finally {
+      this.#ended.resolve();
+    }
+  }
+
+  /** The frames for one reader. As with every stream: iterate it, or call its `return`. */
+  read(listener: Listener, options: ListenOptions): AsyncGenerator<Frame, void, undefined> {
+    let isOver = false;
+    const end = async (error: unknown): Promise<void> => {
+      if (isOver) return;
+      isOver = true;
+      await this.leave(listener);
+      await options.onEnd(error);
+    };
+    const frames = this.#read(listener, options, end);
+    const close = frames.return.bind(frames);
+    frames.return = async (value) => {
+      // A generator that never began runs no `finally`.
+      await end(new GatewayError("client_closed", "The client closed the connection."));
+      return close(value);
+    };
+    return frames;
+  }
+
+  async *#read(
+    listener: Listener,
+    { wantsUsage, signal }: ListenOptions,
+    end: (error: unknown) => Promise<void>,
+  ): AsyncGenerator<Frame, void, undefined> {
+    let failure: unknown;
+    try {
+      for (;;) {
+        while (listener.at < this.#first + this.#frames.length) {
+          const frame = this.#frames[listener.at - this.#first];
+          if (frame === undefined) throw tooSlow();
+          listener.at += 1;
+          if (wantsUsage || !isUsageFrame(frame)) yield frame;
+        }
+        if (this.#failure !== undefined) throw this.#failure.error;
+        if (this.#isComplete) return;
+        await unlessAborted(this.#more(), signal);
+      }
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      await end(failure);
+    }
+  }
+
+  /** One pull at a time, whoever asks. Never rejects. */
+  #more(): Promise<void> {
+    this.#pull ??= this.#advance().finally(() => {
+      this.#pull = undefined;
+    });
+    return this.#pull;
+  }
+
+  async #advance(): Promise<void> {
+    try {
+      const { done, value } = await this.#source.next();
+      if (done === true) {
+        this.#isComplete = true;
+        this.#ended.resolve();
+      } else {
+        this.#keep(value);
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#ended.resolve();
+    }
+  }
+
+  #keep(frame: Frame): void {
+    this.#frames.push(frame);
+    this.#characters += charactersOf(frame);
+    if (this.#first > 0 || this.#characters > this.#maxCharacters) this.#drop();
+  }
+
+  /** Beyond the bound, what everybody has read goes; then the oldest. Who is further behind finds a gap. */
+  #drop(): void {
+    const slowest = Math.min(...[...this.#listeners].map(({ at }) => at));
+    let count = 0;
+    while (count < this.#frames.length - 1) {
+      const frame = this.#frames[count];
+      if (frame === undefined || (this.#first + count >= slowest && this.#characters <= this.#maxCharacters)) break;
+      this.#characters -= charactersOf(frame);
+      count += 1;
+    }
+    this.#frames.splice(0, count);
+    this.#first += count;
+  }
+}
+
+function charactersOf({ raw }: Frame): number {
+  return raw?.length ?? PARSED_FRAME_CHARACTERS;
+}
+
+/** Whether a frame carries the usage and nothing else. */
+export function isUsageFrame(frame: Frame): boolean {
+  const { raw } = frame;
+  if (raw !== undefined && (!raw.includes('usage"') || raw.includes('"usage":null'))) return false;
+  const { choices, usage } = frame.chunk();
+  return Array.isArray(choices) && choices.length === 0 && typeof usage === "object" && usage !== null;
+}
+
+/** Waits for a promise that never rejects, or throws the signal's reason. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError("overloaded", "The stream was read more slowly than an identical one, by more than the gateway keeps.");
+}
