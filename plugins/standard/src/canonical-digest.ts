@@ -26,7 +26,7 @@ export class CanonicalDigest {
       case "string":
         return this.text(value);
       case "number":
-        if (Math.abs(value) > Number.MAX_SAFE_INTEGER) this.#isRounded = true;
+        if (isRounded(value)) this.#isRounded = true;
         // -0 and 0 are written alike.
         this.#write("n", `${String(value)};`);
         return this;
@@ -48,7 +48,7 @@ export class CanonicalDigest {
       if (omitted.has(name)) continue;
       this.#isRounded = false;
       this.text(name).value(value[name]);
-      if (this.#isRounded) this.text(sourceOf(document, name));
+      if (this.#isRounded) this.text("exact").value(exactValue(document, name));
     }
     this.#write(".", "");
     return this;
@@ -88,9 +88,16 @@ export class CanonicalDigest {
   }
 }
 
-/** A member as it was written. */
-function sourceOf({ bytes }: JsonDocument, name: string): string {
+/** A member whose large numbers are the texts that they were written as. */
+function exactValue({ bytes }: JsonDocument, name: string): JsonValue {
   const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("utf8");
   const member = readMembers(text).members.findLast(({ key }) => key === name);
-  return member === undefined ? "" : text.slice(member.valueStart, member.end);
+  if (member === undefined) return null;
+  const revive = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+    isRounded(value) ? (context?.source ?? String(value)) : value;
+  return JSON.parse(text.slice(member.valueStart, member.end), revive) as JsonValue;
+}
+
+function isRounded(value: unknown): value is number {
+  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
 }
