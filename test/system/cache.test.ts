@@ -209,7 +209,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     await upstream.waitFor(() => true);
     const second = ask(sent);
     if (stream) await first;
-    else await eventually("the twin to be under way", () => new Promise((resolve) => setTimeout(() => resolve(true), 60)));
+    else await chat(gateway, body({ model: "no-such-model" }));
     leaving.abort();
     const { status, text, headers } = await second;
     expect([status, upstream.requests.length, upstream.requests[0]?.finished]).toEqual([200, 1, true]);

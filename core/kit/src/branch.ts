@@ -24,10 +24,10 @@ export interface Branch extends Exchange {
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
  * the parent's list as well, and numbered there. `state`, `pricer`, `abortBilling`, `served` and `isStorable` are shared.
- * `follows`: a signal in place of the parent's, for what may go on without the parent's client.
+ * `controller`: ends the branch in place of the parent's signal, for what may go on without the parent's client.
  */
-export function branchOf(parent: Exchange, follows: AbortSignal = parent.signal): Branch {
-  return new ExchangeBranch(parent, follows);
+export function branchOf(parent: Exchange, controller?: AbortController): Branch {
+  return new ExchangeBranch(parent, controller);
 }
 
 class ExchangeBranch implements Branch {
@@ -45,13 +45,11 @@ class ExchangeBranch implements Branch {
   model: Exchange["model"];
   target: Exchange["target"];
   reply: Exchange["reply"];
-  readonly #controller = new AbortController();
-  readonly #followed: AbortSignal;
-  readonly #follow: () => void;
+  readonly #controller: AbortController;
+  readonly #follow: (() => void) | undefined;
 
-  constructor(parent: Exchange, follows: AbortSignal) {
+  constructor(parent: Exchange, controller: AbortController | undefined) {
     this.parent = parent;
-    this.#followed = follows;
     this.id = parent.id;
     this.operation = parent.operation;
     this.client = parent.client;
@@ -64,9 +62,11 @@ class ExchangeBranch implements Branch {
     this.model = parent.model;
     this.target = parent.target;
     this.reply = undefined;
-    this.#follow = () => this.#controller.abort(follows.reason);
-    if (follows.aborted) this.#follow();
-    else follows.addEventListener("abort", this.#follow, { once: true });
+    this.#controller = controller ?? new AbortController();
+    if (controller !== undefined) return;
+    this.#follow = () => this.#controller.abort(parent.signal.reason);
+    if (parent.signal.aborted) this.#follow();
+    else parent.signal.addEventListener("abort", this.#follow, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -134,7 +134,7 @@ class ExchangeBranch implements Branch {
   }
 
   abort(reason: GatewayError): void {
-    this.#followed.removeEventListener("abort", this.#follow);
+    if (this.#follow !== undefined) this.parent.signal.removeEventListener("abort", this.#follow);
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 

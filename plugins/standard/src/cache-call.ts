@@ -79,7 +79,7 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
   const { request } = exchange;
   const flight = flights.open(key, isShared);
   flight.follow(exchange, host.clock);
-  const branch = branchOf(exchange, flight.signal);
+  const branch = branchOf(exchange, flight.controller);
   branch.request = ask;
   try {
     await next({ exchange: branch });

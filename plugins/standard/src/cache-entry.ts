@@ -45,10 +45,22 @@ export function headOf(attempt: Attempt, parts: Pick<EntryHead, "form" | "stored
   };
 }
 
-/** The bytes of an entry. */
+/** The bytes of an entry, in memory of their own: whoever keeps them keeps nothing else alive. */
 export function encodeEntry(head: EntryHead, payload: readonly (Uint8Array | string)[]): Buffer {
-  const pieces = payload.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece));
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...pieces]);
+  const pieces = [`${JSON.stringify(head)}\n`, ...payload];
+  let length = 0;
+  for (const piece of pieces) length += typeof piece === "string" ? Buffer.byteLength(piece) : piece.length;
+  const bytes = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === "string") {
+      at += bytes.write(piece, at);
+    } else {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+  }
+  return bytes;
 }
 
 /** Takes an entry apart; `undefined` for bytes that are none, of another version for example. */

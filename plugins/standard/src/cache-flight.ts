@@ -30,7 +30,8 @@ export function isOwnFailure(error: unknown): boolean {
 /** One call under way. It ends when nobody waits for it any more, and when its leader's time is up. */
 export class Flight {
   readonly landing: Promise<Landing>;
-  readonly #controller = new AbortController();
+  /** Ends the call: the leader's branch ends with it. */
+  readonly controller = new AbortController();
   readonly #land: (landing: Landing) => void;
   readonly #fail: (error: unknown) => void;
   #waiting = 1;
@@ -46,14 +47,9 @@ export class Flight {
     this.#fail = reject;
   }
 
-  /** Ends the call: what the leader's branch follows. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Whether one more may wait for it. */
   get isOpen(): boolean {
-    return !this.signal.aborted && (this.#landed?.kind !== "stream" || this.#landed.tape.isOpen);
+    return !this.controller.signal.aborted && (this.#landed?.kind !== "stream" || this.#landed.tape.isOpen);
   }
 
   /** Ties the call to its leader. A client that leaves is one waiter less; everything else that ends the leader ends the call. */
@@ -65,7 +61,7 @@ export class Flight {
         return;
       }
       this.leave(reason);
-      if (this.signal.aborted) return;
+      if (this.controller.signal.aborted) return;
       // The leader's own timer has stopped with it.
       const limit = new GatewayError("deadline_exceeded", "The request took longer than the deadline of the one it waited with.");
       this.#timer = setTimeout(() => this.abort(limit), Math.max(0, leader.deadlineMs - clock.monotonic()));
@@ -99,7 +95,7 @@ export class Flight {
 
   abort(reason: unknown): void {
     clearTimeout(this.#timer);
-    this.#controller.abort(reason);
+    this.controller.abort(reason);
   }
 }
 

@@ -46,10 +46,12 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
 
 /** The key under which identical requests find each other while they are under way. */
 export function flightKey(key: string, { fields, stream, document }: GatewayRequest, inputs: readonly string[] = []): string {
-  const digest = new CanonicalDigest().text(key).value(stream).value(document.value.encoding_format);
-  for (const name of FLIGHT_FIELDS) digest.value(fields[name] as never);
+  const rules = FLIGHT_FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]);
+  const form = `${key}:${stream ? "stream" : "whole"}`;
+  if (rules.length === 0 && inputs.length === 0) return form;
+  const digest = new CanonicalDigest().value(document.value.encoding_format).text(JSON.stringify(rules));
   for (const input of inputs) digest.text(input);
-  return digest.end();
+  return `${form}:${digest.end()}`;
 }
 
 function holderOf({ keyId, userId, teamId }: Identity, scope: CacheScope): string {
