@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { GatewayError } from "@sluice/spec";
 import { branchOf } from "./branch.ts";
 import { jsonReply } from "./json/document.ts";
-import { fakeExchange, fakeRequest, fakeTarget } from "./testing/fake-exchange.ts";
+import { fakeAttempt, fakeExchange, fakeRequest, fakeTarget } from "./testing/fake-exchange.ts";
 
 const [A, B] = [fakeTarget("a"), fakeTarget("b")];
 
@@ -27,6 +27,26 @@ describe("a branch", () => {
     expect(parent.attempts).toEqual(attempts);
     expect(one.attempts.map(({ number }) => number)).toEqual([1, 3]);
     expect(two.attempts.map(({ number }) => number)).toEqual([2]);
+  });
+
+  it("follows a controller of the caller's in place of its parent", () => {
+    const leaving = new AbortController();
+    const controller = new AbortController();
+    const branch = branchOf(fakeExchange({ signal: leaving.signal }), controller);
+    leaving.abort(new GatewayError("client_closed", "left"));
+    expect(branch.signal.aborted).toBe(false);
+    const reason = new GatewayError("deadline_exceeded", "late");
+    controller.abort(reason);
+    expect(branch.signal.reason).toBe(reason);
+  });
+
+  it("shares with its parent what was served, and whether the reply may be kept", () => {
+    const parent = fakeExchange();
+    const branch = branchOf(parent);
+    const served = fakeAttempt({ number: 0 });
+    branch.isStorable = false;
+    branch.served = served;
+    expect([parent.isStorable, parent.served]).toEqual([false, served]);
   });
 
   it("is aborted alone, and with its parent, before or later", () => {

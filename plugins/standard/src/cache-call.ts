@@ -82,6 +82,7 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
   const branch = branchOf(exchange, flight.controller);
   branch.request = ask;
   try {
+    branch.signal.throwIfAborted();
     await next({ exchange: branch });
     branch.adopt();
     exchange.request = request;
@@ -167,6 +168,7 @@ async function joined(flight: Flight, exchange: Exchange, { clock }: Host): Prom
     exchange.reply = { kind: "stream", status: 200, frames: readAlong(landing.tape, attempt, exchange, clock) };
   }
   exchange.headers.set(CACHE_HEADER, "hit");
+  exchange.note("cache", "shared the call of an identical request");
   return true;
 }
 

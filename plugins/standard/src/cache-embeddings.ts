@@ -39,7 +39,10 @@ export async function runEmbeddings(ctx: StepContext, next: Next, wish: CacheWis
   const missing = inputs.filter(({ entry }) => entry === undefined);
   const format: EmbeddingFormat = request.document.value.encoding_format === "base64" ? "base64" : "float";
   const isPartial = missing.length < inputs.length;
-  if (isPartial) exchange.served = servedPart(inputs, exchange, parts);
+  if (isPartial) {
+    exchange.served = servedPart(inputs, exchange, parts);
+    exchange.note("cache", "inputs answered from entries:", String(inputs.length - missing.length));
+  }
   if (missing.length === 0) {
     exchange.headers.set(CACHE_HEADER, "hit");
     exchange.reply = merged(inputs, [], undefined, exchange, format);

@@ -76,6 +76,7 @@ function wantingUsage(request: GatewayRequest): GatewayRequest {
 
 function serve(exchange: Exchange, entry: Entry, reply: Reply, { clock }: Host): void {
   exchange.headers.set(CACHE_HEADER, "hit");
+  exchange.note("cache", "answered from an entry");
   exchange.served = servedFrom(entry, exchange.model, exchange.startedAtMs, clock.now());
   exchange.reply = reply;
 }

@@ -103,6 +103,7 @@ function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean
   const result = replyOfRecord(bytes);
   if (result === undefined) return false;
   exchange.headers.set(REPLAY_HEADER, "true");
+  exchange.note("idempotency", "a repeat, answered with the first result");
   exchange.served = servedFrom(result, exchange.model, exchange.startedAtMs, clock.now());
   exchange.reply = result.reply;
   return true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Cost, GatewayError, type Model } from "@sluice/spec";
-import { fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { fakeAttempt, fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { LiveExchange } from "./exchange.ts";
 import { spendRows } from "./rows.ts";
 
@@ -33,6 +33,17 @@ describe("the rows of an exchange", () => {
       ["upstream_failed", { x: 1 }],
       ["client_closed", { x: 1, on_abort: "input_only" }],
     ]);
+  });
+
+  it("are one more for what was served without a call: for nothing, with its tokens", () => {
+    const exchange = open({ pricer: (): Cost => ({ status: "priced", nanoUsd: 42 }) });
+    const usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7 };
+    const served = fakeAttempt({ number: 0, target: fakeTarget("one"), outcome: "success", usage, usageSource: "provider" });
+    exchange.served = served;
+    const free = { attempt: 0, cacheHit: true, costNanoUsd: 0, costStatus: "free", totalTokens: 7, status: "success" };
+    expect(spendRows(exchange, clock)).toMatchObject([free]);
+    exchange.beginAttempt(fakeTarget("two"), "openai").outcome = "success";
+    expect(spendRows(exchange, clock)).toMatchObject([{ attempt: 1, cacheHit: false, costNanoUsd: 42 }, free]);
   });
 
   it("are one for each attempt, each with its own outcome and cost", () => {

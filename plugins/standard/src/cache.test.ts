@@ -1,0 +1,180 @@
+import { describe, expect, it } from "vitest";
+import { type Exchange, GatewayError, type GatewayRequest, type Model, type SharedValue, type StepContext } from "@sluice/spec";
+import { jsonReply } from "@sluice/kit";
+import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { cache } from "./cache.ts";
+import type { CacheConfig } from "./cache-config.ts";
+
+const CONFIG: CacheConfig = {
+  mode: "always",
+  ttl: "10m",
+  max_ttl: "24h",
+  scope: "key",
+  max_entry: "1mb",
+  collapse: true,
+};
+const MODEL: Model = { id: "m", entry: "m", mode: "chat", targets: [fakeTarget()], accessGroups: [], ownedBy: "openai" };
+
+/** What a call does: answers after `gate`, as the model that is named, or fails. */
+interface Act {
+  readonly gate?: Promise<unknown>;
+  readonly fails?: GatewayError;
+  readonly model?: Model;
+}
+
+function setUp(config: Partial<CacheConfig> = {}) {
+  const held = new Map<string, SharedValue>();
+  const host = fakeHost({
+    shared: <T extends SharedValue>(key: string, make: () => T): T => {
+      const value = (held.get(key) as T | undefined) ?? make();
+      held.set(key, value);
+      return value;
+    },
+  });
+  const step = cache.create({ ...CONFIG, ...config }, host);
+  let calls = 0;
+  /** Runs one exchange to its end. */
+  const run = async (act: Act = {}, parts: Partial<Exchange> = {}, request: Partial<GatewayRequest> = {}): Promise<Exchange> => {
+    const settled: (() => void)[] = [];
+    const exchange = fakeExchange({
+      identity: fakeIdentity(),
+      model: MODEL,
+      request: fakeRequest({ model: "m", messages: [] }, request),
+      onSettle: (tell) => void settled.push(tell),
+      ...parts,
+    });
+    const next = async ({ exchange: inner }: StepContext = { exchange }): Promise<void> => {
+      calls += 1;
+      const attempt = inner.beginAttempt(fakeTarget(), "openai");
+      const aborted = new Promise((_resolve, reject) => {
+        inner.signal.addEventListener("abort", () => reject(inner.signal.reason as Error));
+      });
+      try {
+        await Promise.race([act.gate, aborted]);
+        if (act.fails !== undefined) throw act.fails;
+      } catch (error) {
+        attempt.outcome = "failure";
+        attempt.error = error as GatewayError;
+        throw error;
+      }
+      Object.assign(attempt, { outcome: "success", model: act.model ?? MODEL });
+      inner.reply = jsonReply({ id: `reply ${calls}`, choices: [] });
+    };
+    try {
+      await step.run({ exchange }, next);
+    } finally {
+      for (const tell of settled) tell();
+    }
+    return exchange;
+  };
+  return { run, calls: () => calls };
+}
+
+/** Everybody gets to where they wait. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const idOf = ({ reply }: Exchange): unknown => (reply?.kind === "whole" ? reply.document.value.id : undefined);
+
+describe("the step cache", () => {
+  it("keeps a reply, and says so", async () => {
+    const { run, calls } = setUp();
+    const exchanges = [await run(), await run()];
+    expect(exchanges.map(idOf)).toEqual(["reply 1", "reply 1"]);
+    expect(exchanges.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "hit"]);
+    expect([calls(), exchanges[1]?.served?.number, exchanges[1]?.attempts]).toEqual([1, 0, []]);
+  });
+
+  it.each<[string, Act, Partial<Exchange>]>([
+    ["the reply of a stand-in", { model: { ...MODEL, id: "other" } }, {}],
+    ["what a guardrail objects to", {}, { isStorable: false }],
+    ["anything of a key that keeps nothing", {}, { identity: fakeIdentity({ metadata: { no_store: true } }) }],
+  ])("does not keep %s", async (_what, act, parts) => {
+    const { run, calls } = setUp();
+    await run(act, parts);
+    await run(act, parts);
+    expect(calls()).toBe(2);
+  });
+
+  it("does not keep what somebody objects to while the reply goes out", async () => {
+    const { run, calls } = setUp();
+    await run(
+      {},
+      {
+        onSettle(this: Exchange, tell) {
+          queueMicrotask(() => {
+            this.isStorable = false;
+            tell();
+          });
+        },
+      },
+    );
+    await turn();
+    await run();
+    expect(calls()).toBe(2);
+  });
+
+  it("makes one call of twins, and gives them all the upstream's error", async () => {
+    const { run, calls } = setUp();
+    const fails = new GatewayError("upstream_failed", "No.");
+    const gate = Promise.withResolvers<void>();
+    const twins = [run({ gate: gate.promise, fails }), run(), run()];
+    const ended = Promise.allSettled(twins);
+    await turn();
+    gate.resolve();
+    const ends = await ended;
+    expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([fails, fails, fails]);
+    expect(calls()).toBe(1);
+  });
+
+  it("lets one of the twins try when the first one's time is up", async () => {
+    const { run, calls } = setUp();
+    const clock = new AbortController();
+    const first = run({ gate: new Promise(() => undefined) }, { signal: clock.signal });
+    const refused = expect(first).rejects.toMatchObject({ code: "deadline_exceeded" });
+    const others = [run(), run()];
+    await turn();
+    clock.abort(new GatewayError("deadline_exceeded", "Late."));
+    await refused;
+    expect((await Promise.all(others)).map(idOf)).toEqual(["reply 2", "reply 2"]);
+    expect(calls()).toBe(2);
+  });
+
+  it("goes on without the first client, and ends with the last", async () => {
+    const { run, calls } = setUp();
+    const gate = Promise.withResolvers<void>();
+    const clients = [new AbortController(), new AbortController(), new AbortController()] as const;
+    const gone = new GatewayError("client_closed", "Gone.");
+    const first = run({ gate: gate.promise }, { signal: clients[0].signal });
+    const second = run({}, { signal: clients[1].signal });
+    await turn();
+    clients[0].abort(gone);
+    await turn();
+    gate.resolve();
+    expect([idOf(await second), idOf(await first), calls()]).toEqual(["reply 1", "reply 1", 1]);
+    const alone = run(
+      { gate: new Promise(() => undefined) },
+      { signal: clients[2].signal },
+      { fields: { cache: { namespace: "n" } } },
+    );
+    const refused = expect(alone).rejects.toMatchObject({ code: "client_closed" });
+    await turn();
+    clients[2].abort(gone);
+    await refused;
+  });
+
+  it.each<[string, Partial<CacheConfig>, Partial<GatewayRequest>]>([
+    ["collapse is off", { collapse: false }, {}],
+    ["it asks for no entry", {}, { fields: { cache: { "no-cache": true } } }],
+    ["its own rules for failures differ", {}, { fields: { fallbacks: [] } }],
+  ])("does not share a call when %s", async (_what, config, request) => {
+    const { run, calls } = setUp(config);
+    const gate = Promise.withResolvers<void>();
+    const first = run({ gate: gate.promise });
+    await turn();
+    const second = run({ gate: gate.promise }, {}, request);
+    await turn();
+    gate.resolve();
+    await Promise.all([first, second]);
+    expect(calls()).toBe(2);
+  });
+});
