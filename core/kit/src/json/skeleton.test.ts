@@ -19,6 +19,11 @@ describe("a skeleton", () => {
     expect(skeletonOf(text)).toBe(expected);
   });
 
+  it("hands out what was cut, in its order", () => {
+    const { values } = new Skeleton(Buffer.from('{"x":[{"v":[1, 2]},{"v":"AAAA"}],"v":null}'), "v");
+    expect(values.map(String)).toEqual(["[1, 2]", '"AAAA"']);
+  });
+
   it.each([
     '{"v":[]}',
     '{"v":""}',
