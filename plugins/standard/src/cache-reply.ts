@@ -8,7 +8,7 @@ import type { CacheParts } from "./cache-call.ts";
 import { documentOfPayload, encodeEntry, type Entry, framesOf, framesPayload, headOf, streamReply } from "./cache-entry.ts";
 import type { Landing } from "./cache-flight.ts";
 import { isUsageFrame } from "./cache-tape.ts";
-import type { CacheWish } from "./cache-wish.ts";
+import { type CacheWish, isFit } from "./cache-wish.ts";
 
 /** The reply of an entry in the form of a request; `undefined` when it cannot be given in that form without doubt. */
 export function replyOf({ head, payload }: Entry, { stream, includeUsage }: GatewayRequest): Reply | undefined {
@@ -38,9 +38,10 @@ export function keepReply(
 }
 
 /** Whether a reply is whole, by the model that was asked for, and nobody's objection stands against it. */
-export function mayKeep({ isStorable, model }: Exchange, attempt: Attempt, { stores }: CacheWish): boolean {
+export function mayKeep(exchange: Exchange, attempt: Attempt, { stores }: CacheWish): boolean {
   // A stand-in's reply is not what the next request asks for.
-  return stores && isStorable && attempt.outcome === "success" && (attempt.model ?? model)?.id === model?.id;
+  const { model } = exchange;
+  return stores && isFit(exchange) && attempt.outcome === "success" && (attempt.model ?? model)?.id === model?.id;
 }
 
 /** Waits only where there is something to wait for. */

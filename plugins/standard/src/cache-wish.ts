@@ -22,12 +22,13 @@ const NO_CONTROLS: JsonObject = Object.freeze({});
  * The wish of a request; `undefined` when the cache has no part in it. Throws `permission_denied` for a control that the key's
  * `allowed_cache_controls` leave out.
  */
-export function wishOf({ request, identity, isStorable }: Exchange, options: CacheOptions): CacheWish | undefined {
+export function wishOf(exchange: Exchange, options: CacheOptions): CacheWish | undefined {
+  const { request, identity } = exchange;
   if (request === undefined || identity === undefined) return undefined;
   const { fields } = request;
   const controls = isObject(fields.cache) ? fields.cache : NO_CONTROLS;
   if (controls !== NO_CONTROLS) checkAllowed(controls, identity);
-  if (fields.caching === false || !isStorable || keepsNothing(identity)) return undefined;
+  if (fields.caching === false || !isFit(exchange) || keepsNothing(identity)) return undefined;
   if (!options.isAlways && !hasAsked(fields, controls)) return undefined;
   const ttlMs = Math.min(milliseconds(controls.ttl) ?? options.ttlMs, options.maxTtlMs);
   const reads = controls["no-cache"] !== true;
@@ -41,6 +42,11 @@ export function wishOf({ request, identity, isStorable }: Exchange, options: Cac
     maxAgeMs: milliseconds(controls["s-maxage"]) ?? Infinity,
     namespace: typeof namespace === "string" ? namespace : "",
   };
+}
+
+/** Whether nobody objects to keeping the reply: no step, and no guardrail by blocking, editing or failing. */
+export function isFit({ isStorable, guardrails }: Exchange): boolean {
+  return isStorable && guardrails.every(({ verdict }) => verdict === "allow");
 }
 
 /** Whether nothing that a key's requests hold may be kept. */
