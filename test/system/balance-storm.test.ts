@@ -1,55 +1,86 @@
 /** An upstream that is down under load: it is left alone, clients are refused at once, and it is found when it is back. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
 import { chat, MESSAGES } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { NEVER_EJECTS } from "./workspace.ts";
 
 const PER_SECOND = 200;
-const SECONDS = 4;
+/** Short ones, so that some probes fail while the storm lasts: 0.5 s, 1 s, then 2 s each. */
+const SHORT_EJECTIONS = "{ breaker: { ejection: 500ms, max_ejection: 2s } }";
 
 let upstream: Upstream;
-let gateway: GatewayProcess;
+let gateway: GatewayProcess | undefined;
 
 beforeAll(async () => {
   upstream = await createUpstream();
-  gateway = await startGateway({ baseUrl: upstream.baseUrl });
 });
-afterAll(async () => {
+afterEach(async () => {
   await gateway?.dispose();
-  await upstream?.close();
+  upstream.reset();
 });
+afterAll(() => upstream?.close());
 
-it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, and reach it again when it is back`, async () => {
-  upstream.script({ kind: "error", status: 503 });
+/** What a storm came to. */
+interface Storm {
+  readonly requests: number;
+  readonly statuses: ReadonlySet<number>;
+  /** Calls that the upstream saw. */
+  readonly reached: number;
+  /** How long those waited whom the gateway refused without a call. */
+  readonly refusalsMs: readonly number[];
+}
+
+/** `PER_SECOND` requests a second, whatever becomes of them. */
+async function storm(at: GatewayProcess, seconds: number): Promise<Storm> {
   const refusalsMs: number[] = [];
+  const statuses = new Set<number>();
   const send = async (): Promise<void> => {
     const startedMs = performance.now();
-    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
+    const response = await chat(at, { model: "gpt-4o-mini", messages: MESSAGES });
     await response.text();
-    expect(response.status).toBe(503);
+    statuses.add(response.status);
     if (response.headers.get("x-sluice-attempts") === null) refusalsMs.push(performance.now() - startedMs);
   };
   const sent: Promise<void>[] = [];
-  for (let tick = 0; tick < SECONDS * 20; tick += 1) {
+  for (let tick = 0; tick < seconds * 20; tick += 1) {
     for (let n = 0; n < PER_SECOND / 20; n += 1) sent.push(send());
     await pause(50);
   }
   await Promise.all(sent);
-  const reached = upstream.requests.length;
+  refusalsMs.sort((a, b) => a - b);
+  return { requests: sent.length, statuses, reached: upstream.requests.length, refusalsMs };
+}
+
+it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, and reach it again when it is back`, async () => {
+  gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: SHORT_EJECTIONS });
+  const at = gateway;
+  upstream.script({ kind: "error", status: 503 });
+  const { requests, statuses, reached, refusalsMs } = await storm(at, 3);
+  expect(statuses).toEqual(new Set([503]));
   upstream.script({ kind: "reply" });
   const healedMs = performance.now();
-  const isBack = async () => (await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES })).status === 200;
+  const isBack = async () => (await chat(at, { model: "gpt-4o-mini", messages: MESSAGES })).status === 200;
   await eventually("the upstream to be found again", isBack, 35_000);
   const backMs = performance.now() - healedMs;
-  refusalsMs.sort((a, b) => a - b);
   const p99Ms = refusalsMs[Math.floor(refusalsMs.length * 0.99)] ?? Infinity;
   process.stdout.write(
-    `storm: ${sent.length} requests, ${reached} reached the upstream; refusals p99 ${p99Ms.toFixed(0)} ms; back after ${(backMs / 1_000).toFixed(1)} s\n`,
+    `storm: ${requests} requests, ${reached} reached the upstream; refusals p99 ${p99Ms.toFixed(0)} ms; back after ${(backMs / 1_000).toFixed(1)} s\n`,
   );
-  // Those that were under way together when the fifth failure came, and no more.
+  // Those that were under way together when the fifth failure came, and the probes.
   expect(reached).toBeLessThan(50);
   expect(p99Ms).toBeLessThan(300);
+});
+
+it("without ejections, retries still add no more than a fifth to the load", async () => {
+  gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: NEVER_EJECTS });
+  upstream.script({ kind: "error", status: 503 });
+  const { requests, statuses, reached } = await storm(gateway, 2);
+  process.stdout.write(`storm without ejections: ${requests} requests, ${reached} reached the upstream\n`);
+  expect(statuses).toEqual(new Set([503]));
+  expect(reached).toBeGreaterThan(requests);
+  expect(reached).toBeLessThanOrEqual(requests * 1.2);
 });

@@ -23,6 +23,8 @@ const FAILURES: readonly [string, UpstreamAction | undefined][] = [
 /** Failures that only a stream can have. */
 const STREAM_FAILURES: typeof FAILURES = [
   ["200 and an end", { kind: "reply", fault: { kind: "end", after: 0 } }],
+  ["200 and silence", { kind: "reply", fault: { kind: "hang", after: 0 } }],
+  ["a role and silence", { kind: "reply", fault: { kind: "hang", after: 1 } }],
   ["an error as the first event", { kind: "reply", fault: { kind: "error", after: 0 } }],
   ["an error after the role", { kind: "reply", fault: { kind: "error", after: 1 } }],
 ];
@@ -46,6 +48,8 @@ beforeAll(async () => {
     ],
     models: [
       "{ id: main, targets: [{ provider: openai, model: m1 }], fallbacks: { general: [spare], context_window: [large] } }",
+      "{ id: classed, targets: [{ provider: openai, model: m1 }], fallbacks: { general: [spare], rate_limit: [large], timeout: [] } }",
+      "{ id: blind, targets: [{ provider: second, model: m5 }], info: { max_input_tokens: 50, supports_vision: false } }",
       "{ id: refused, targets: [{ provider: dead, model: m1 }], fallbacks: { general: [spare] } }",
       // One deployment, and one retry budget, for each test.
       '{ id: "alone/*", targets: [{ provider: openai, model: "*" }] }',
@@ -163,6 +167,28 @@ describe("a fallback", () => {
     first.script({ kind: "error", status: 503 });
     const { model, data } = await openaiClient(gateway).embeddings.create({ model: "vectors", input: "a" });
     expect([model, data.length, second.requests.length]).toEqual(["vectors-2", 1, 1]);
+  });
+
+  it("has lists of its own for 429 and for silence, where the model has them", async () => {
+    const ask = async (action: UpstreamAction) => {
+      first.script(action);
+      const response = await chat(gateway, { model: "classed", messages: MESSAGES, num_retries: 0 });
+      return [response.status, ((await response.json()) as { readonly model?: string }).model];
+    };
+    expect(await ask({ kind: "error", status: 429 })).toEqual([200, "large"]);
+    expect(await ask({ kind: "hang" })).toEqual([504, undefined]);
+    expect(await ask({ kind: "error", status: 503 })).toEqual([200, "spare"]);
+  });
+
+  it.each([
+    ["sees no images", [{ type: "image_url", image_url: { url: "https://x.test/y.png" } }], "images"],
+    ["has too little room", "many words ".repeat(40), "context"],
+  ])("that %s is passed over, and the header says so", async (_what, content, lack) => {
+    first.script({ kind: "error", status: 500 });
+    const body = { model: "main", messages: [{ role: "user", content }], fallbacks: ["blind", "spare"], num_retries: 0 };
+    const response = await chat(gateway, body);
+    expect([response.status, response.headers.get("x-sluice-fallback-skipped")]).toEqual([200, `second/m5 (${lack})`]);
+    expect(second.requests.map(({ parsed }) => parsed?.["model"])).toEqual(["m2"]);
   });
 
   it("that fails as well leaves the first error, with the shortest wait", async () => {

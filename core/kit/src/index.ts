@@ -1,5 +1,6 @@
 /** @sluice/kit: for plugin authors. */
 
+export { type Branch, branchOf } from "./branch.ts";
 export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";

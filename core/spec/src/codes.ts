@@ -231,6 +231,13 @@ export const ERROR_CODES = {
     "Raise `deadline` of the pipeline, or ask for less.",
   ),
   client_closed: row(499, "client_closed", false, "The client closed the connection; nobody sees this error.", "Nothing."),
+  hedge_lost: row(
+    499,
+    "client_closed",
+    false,
+    "Another attempt at the same request answered first; it stands in the attempt's row, and nobody sees this error.",
+    "Nothing.",
+  ),
 } as const satisfies Record<string, ErrorCodeInfo>;
 
 /** The name of one row of the table. Names are never used again for something else. */

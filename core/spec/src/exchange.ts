@@ -87,6 +87,8 @@ export interface Exchange {
   readonly id: string;
   readonly operation: Operation;
   readonly client: ClientRequest;
+  /** Of a branch: the exchange that it belongs to. Its attempts are the parent's too; a branch lists its own. */
+  readonly parent?: Exchange;
   readonly generation: number;
   /** Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError. */
   readonly signal: AbortSignal;

@@ -7,8 +7,11 @@ export type ModelMode = "chat" | "embedding" | "image";
 /** How one target is chosen among several. */
 export type BalanceStrategy = "weighted" | "priority" | "least_busy" | "lowest_latency" | "lowest_cost" | "sticky";
 
-/** The class of a failure that another model may help with. */
-export type FallbackClass = "general" | "context_window" | "content_policy";
+/**
+ * The class of a failure that another model may help with. The last three are parts of `general` for a model that has no list
+ * of its own for them.
+ */
+export type FallbackClass = "general" | "context_window" | "content_policy" | "rate_limit" | "overloaded" | "timeout";
 
 /** A model that a request may name. */
 export interface Model {
@@ -25,7 +28,7 @@ export interface Model {
   /** Name of the provider that owns the first configured target. */
   readonly ownedBy: string;
   /** Ids of models that the operator named as stand-ins, by the class of the failure. */
-  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   /** What the operator says of the model. */
   readonly info?: ModelInfo;
 }

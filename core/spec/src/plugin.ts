@@ -62,6 +62,8 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly terminal?: boolean;
   /** May call `next` again, one call at a time, each a fresh attempt. */
   readonly reentrant?: boolean;
+  /** May call `next` several times at once, each time with a branch of its own: see `branchOf` of the kit. */
+  readonly concurrent?: boolean;
   /** Works on headers alone: the body is not read before it. */
   readonly early?: boolean;
   /** What inner steps may rely on once this one ran. */

@@ -86,6 +86,12 @@ export interface ErrorReply {
   readonly body: string;
 }
 
+/**
+ * What a request may need of a model beside its text: tool calls; images, audio or documents in the prompt; an audio reply
+ * (`speech`); a reply in a JSON schema.
+ */
+export type Feature = "tools" | "images" | "audio" | "documents" | "speech" | "schema";
+
 /** What a provider can do; what it cannot is skipped or refused with its name. */
 export interface Capabilities {
   readonly operations: readonly Operation[];
@@ -93,6 +99,8 @@ export interface Capabilities {
   readonly tools: boolean;
   /** The optional parameters of the reference dialect that it honours. Absent: all of them. Others are refused, or dropped. */
   readonly parameters?: readonly string[];
+  /** Whether a model can do something. Absent, and `undefined`: unknown. A fallback that cannot is passed over. */
+  supports?(feature: Feature, model: string): boolean | undefined;
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */
   imagesPerCall?(model: string): number;
 }

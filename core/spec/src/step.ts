@@ -3,8 +3,11 @@
 import type { Exchange } from "./exchange.ts";
 import type { Lifecycle } from "./host.ts";
 
-/** Continues with the next step. Ends when all inner steps have ended; a streamed reply is then primed, not finished. */
-export type Next = () => Promise<void>;
+/**
+ * Continues with the next step. Ends when all inner steps have ended; a streamed reply is then primed, not finished. A
+ * `concurrent` step may hand on a branch of its exchange in place of the exchange itself.
+ */
+export type Next = (branch?: StepContext) => Promise<void>;
 
 /** Koa's context, as far as a step may know it. */
 export interface StepContext {

@@ -15,6 +15,8 @@ export interface GroupChoice extends ChoiceParts {
   readonly strategy: BalanceStrategy;
   /** Those that the exchange has tried already. */
   readonly tried: readonly GroupMember[];
+  /** Those that other branches of the exchange have called: chosen when there is no other. */
+  readonly avoided: ReadonlySet<GroupMember>;
   /** Whether a member without room will do, as long as its queue has. */
   readonly mayWait: boolean;
 }
@@ -41,6 +43,10 @@ export class BalanceGroup {
     let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(limits));
     if (able.length === 0 && choice.mayWait) able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(limits));
     if (able.length === 0) return undefined;
+    if (choice.avoided.size > 0) {
+      const apart = able.filter((member) => !choice.avoided.has(member));
+      if (apart.length > 0) able = apart;
+    }
     const weighty = able.filter(({ weight }) => weight > 0);
     return chooseMember(weighty.length > 0 ? weighty : able, choice.strategy, choice) as GroupMember;
   }

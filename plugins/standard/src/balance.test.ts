@@ -115,6 +115,28 @@ describe("the balance step", () => {
     expect(asked).toEqual(["a/m", "b/m"]);
   });
 
+  it("chooses none of those that a stand-in's model was left without", async () => {
+    const { run, asked } = setUp([A, B, C], { targets: 3 });
+    const able: Model = { id: "m", entry: "m", mode: "chat", targets: [B, C], accessGroups: [], ownedBy: "a" };
+    for (let request = 0; request < 4; request += 1) await run([], { model: able });
+    expect(new Set(asked)).toEqual(new Set(["b/m", "c/m"]));
+    asked.length = 0;
+    expect((await run(["upstream_failed", "upstream_failed"], { model: able })).error?.code).toBe("upstream_failed");
+    expect(asked.toSorted()).toEqual(["b/m", "c/m"]);
+  });
+
+  it("gives a branch a target that no other branch has called, while there is one", async () => {
+    const beside = async (targets: readonly Target[]) => {
+      const { run, asked } = setUp(targets);
+      const { exchange: parent } = await run();
+      const branch = { parent, attempts: [] };
+      for (let request = 0; request < 3; request += 1) await run([], branch);
+      return asked;
+    };
+    expect(await beside([A, B])).toEqual(["a/m", "b/m", "b/m", "b/m"]);
+    expect(await beside([A])).toEqual(["a/m", "a/m", "a/m", "a/m"]);
+  });
+
   it("tries as many targets as it may, and tells the last failure", async () => {
     const two = setUp([A, B, C]);
     expect((await two.run(["upstream_failed", "upstream_timeout"])).error?.code).toBe("upstream_timeout");

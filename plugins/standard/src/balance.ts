@@ -18,6 +18,8 @@ import { type Deployment, Deployments } from "./deployment.ts";
 import { Lease } from "./deployment-lease.ts";
 import { mayTryAgain } from "./tries.ts";
 
+const NOBODY: ReadonlySet<GroupMember> = new Set();
+
 export const balance = defineStep<BalanceConfig>({
   name: "balance",
   stability: "beta",
@@ -51,11 +53,15 @@ export const balance = defineStep<BalanceConfig>({
         if (model === undefined || group === undefined) return next();
         const strategy = model.balance ?? config.strategy;
         const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
-        const tried: GroupMember[] = [];
+        const targets = allTargets(model, group, host);
+        const tried = [...leftOut(model, targets, group)];
+        const mostTried = tried.length + config.targets;
         let failure: GatewayError | undefined;
         for (;;) {
           const nowMs = clock.monotonic();
-          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, mayWait: failure === undefined });
+          const avoided = exchange.parent === undefined ? NOBODY : calledBeside(exchange, exchange.parent, targets, group);
+          const mayWait = failure === undefined && avoided.size === 0;
+          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, avoided, mayWait });
           if (member === undefined) throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
           tried.push(member);
           const { deployment, limits } = member;
@@ -63,12 +69,12 @@ export const balance = defineStep<BalanceConfig>({
           else await deployment.slots.wait(limits, exchange.signal);
           const lease = new Lease({ deployment, exchange, settings, log, nowMs: clock.monotonic() });
           // A wildcard's targets have the request's own names, in the order of the entry's.
-          exchange.target = model.targets[group.members.indexOf(member)];
+          exchange.target = targets[group.members.indexOf(member)];
           try {
             await next();
           } catch (error) {
             lease.fail();
-            const isOver = tried.length >= config.targets || clock.monotonic() >= exchange.deadlineMs;
+            const isOver = tried.length >= mostTried || clock.monotonic() >= exchange.deadlineMs;
             if (isOver || !mayTryAnother(error, exchange)) throw error;
             failure = error as GatewayError;
             continue;
@@ -115,6 +121,31 @@ function memberOf(target: Target, deployment: Deployment, { prices, providers }:
     },
     turn: 0,
   };
+}
+
+/** The targets in the order of the group's members. A model that stands in for another may have fewer: those that can. */
+function allTargets(model: Model, { members }: BalanceGroup, { models }: Host): readonly Target[] {
+  if (model.targets.length === members.length) return model.targets;
+  return models.find(model.id)?.targets ?? model.targets;
+}
+
+/** The members whose targets the model of this request does not have. */
+function leftOut(model: Model, targets: readonly Target[], { members }: BalanceGroup): readonly GroupMember[] {
+  if (model.targets === targets) return [];
+  const ids = new Set(model.targets.map(({ id }) => id));
+  return members.filter((_member, index) => !ids.has(targets[index]?.id ?? ""));
+}
+
+/** The members that other branches of one exchange have called. */
+function calledBeside(
+  { attempts }: Exchange,
+  parent: Exchange,
+  targets: readonly Target[],
+  { members }: BalanceGroup,
+): ReadonlySet<GroupMember> {
+  const others = parent.attempts.filter((attempt) => !attempts.includes(attempt)).map(({ target }) => target.id);
+  if (others.length === 0) return NOBODY;
+  return new Set(members.filter((_member, index) => others.includes(targets[index]?.id ?? "")));
 }
 
 /** Three tokens of prompt to one of completion, as chats are. What is not priced by the token comes last. */

@@ -1,9 +1,23 @@
 /** Which failures another model may help with, and what the client is told when none could. */
 
-import { type FallbackClass, GatewayError } from "@sluice/spec";
+import { type ErrorCode, type FallbackClass, GatewayError } from "@sluice/spec";
 
 /** Failures that no other model helps with, whatever their code begins with. */
 const FINAL = new Set(["client_closed", "deadline_exceeded", "upstream_rejected"]);
+
+/** Classes that are parts of `general` where nothing of their own is said. */
+const PARTS: Partial<Record<ErrorCode, FallbackClass>> = {
+  rate_limited: "rate_limit",
+  upstream_rate_limited: "rate_limit",
+  overloaded: "overloaded",
+  upstream_overloaded: "overloaded",
+  upstream_timeout: "timeout",
+};
+
+/** Whether failures of a class belong to `general` where the class itself is not spoken of. */
+export function isPartOfGeneral(name: FallbackClass): boolean {
+  return name === "rate_limit" || name === "overloaded" || name === "timeout";
+}
 
 /** The class of a failure; `undefined` for those that the client caused, and for those that end the exchange. */
 export function fallbackClassOf(error: GatewayError): FallbackClass | undefined {
@@ -12,7 +26,7 @@ export function fallbackClassOf(error: GatewayError): FallbackClass | undefined 
   if (code === "content_policy_violation") return "content_policy";
   if (FINAL.has(code) || (status < 500 && status !== 429)) return undefined;
   const isUpstream = code.startsWith("upstream_") || code === "provider_unavailable" || code === "overloaded";
-  return retryable || isUpstream ? "general" : undefined;
+  return retryable || isUpstream ? (PARTS[code] ?? "general") : undefined;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { isObject } from "@sluice/kit";
 import { type FallbackClass, GatewayError, type GatewayRequest, type JsonObject, type Model } from "@sluice/spec";
+import { isPartOfGeneral } from "./fallback-class.ts";
 
 /** A model to try instead, and what of the body changes with it. */
 export interface StandIn {
@@ -36,9 +37,11 @@ export function standInsOf(request: GatewayRequest, model: Model): StandIns {
   if (asked?.length === 0) return () => NONE;
   const named = isObject(larger) ? (larger[request.model] ?? larger[model.id]) : undefined;
   return (name) => {
-    if (name === "general" && asked !== undefined) return asked;
+    const isGeneral = name === "general" || isPartOfGeneral(name);
+    if (isGeneral && asked !== undefined) return asked;
     if (name === "context_window" && typeof named === "string") return [{ id: named, overrides: NO_OVERRIDES }];
-    return model.fallbacks?.[name].map((id) => ({ id, overrides: NO_OVERRIDES })) ?? NONE;
+    const ids = model.fallbacks?.[name] ?? (isGeneral ? model.fallbacks?.general : undefined);
+    return ids?.map((id) => ({ id, overrides: NO_OVERRIDES })) ?? NONE;
   };
 }
 

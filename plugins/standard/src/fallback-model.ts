@@ -1,7 +1,17 @@
 /** Whether a model can stand in for another: visible to the key, of the same mode, with a target that can do the request. */
 
-import { TOOL_PARAMETERS } from "@sluice/kit/openai";
-import type { Exchange, GatewayRequest, Host, Model, ModelMode, Operation, ProviderCatalog, Target } from "@sluice/spec";
+import type {
+  Exchange,
+  Feature,
+  GatewayRequest,
+  Host,
+  Model,
+  ModelMode,
+  Operation,
+  ProviderInstance,
+  Target,
+} from "@sluice/spec";
+import type { Needs } from "./fallback-needs.ts";
 
 /** A model that can, with the targets that can, and what was skipped: `name (reason)`. */
 export interface Candidate {
@@ -9,11 +19,31 @@ export interface Candidate {
   readonly skipped: readonly string[];
 }
 
+/** What a candidate is held against. */
+export interface Wanted {
+  /** The model that the client asked for. */
+  readonly asked: Model;
+  readonly exchange: Exchange;
+  readonly host: Host;
+  readonly needs: Needs;
+}
+
 const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
 const NOBODY: Candidate = Object.freeze({ model: undefined, skipped: [] });
 
+/** What the operator says of a model, in LiteLLM's words. */
+const SUPPORTS: Readonly<Record<Feature, string>> = {
+  tools: "supports_function_calling",
+  images: "supports_vision",
+  audio: "supports_audio_input",
+  documents: "supports_pdf_input",
+  speech: "supports_audio_output",
+  schema: "supports_response_schema",
+};
+
 /** Looks a stand-in up. One that does not exist and one that the key may not use are passed over in silence: no oracle. */
-export function candidateOf(id: string, asked: Model, exchange: Exchange, host: Host): Candidate {
+export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate> {
+  const { asked, exchange, host } = wanted;
   const { identity, request, operation } = exchange;
   const model = host.models.find(id);
   if (model === undefined || identity === undefined || request === undefined) return NOBODY;
@@ -23,7 +53,7 @@ export function candidateOf(id: string, asked: Model, exchange: Exchange, host: 
   const able: Target[] = [];
   const skipped: string[] = [];
   for (const target of model.targets) {
-    const lack = lackOf(target, request, operation, host.providers);
+    const lack = await lackOf(target, model, request, wanted);
     if (lack === undefined) able.push(target);
     else skipped.push(`${target.id} (${lack})`);
   }
@@ -31,16 +61,29 @@ export function candidateOf(id: string, asked: Model, exchange: Exchange, host: 
   return { model: skipped.length === 0 ? model : { ...model, targets: able }, skipped };
 }
 
-/** What a target lacks for a request, in a word. */
-function lackOf(target: Target, request: GatewayRequest, operation: Operation, providers: ProviderCatalog): string | undefined {
-  const capabilities = providers.find(target.provider)?.translation.capabilities;
-  if (capabilities === undefined) return "provider";
-  if (!capabilities.operations.includes(operation)) return "operation";
+/** What a target lacks for a request, in a word. What nobody knows is no lack. */
+async function lackOf(
+  target: Target,
+  model: Model,
+  request: GatewayRequest,
+  { exchange, host, needs }: Wanted,
+): Promise<string | undefined> {
+  const instance = host.providers.find(target.provider);
+  if (instance === undefined) return "provider";
+  const { capabilities } = instance.translation;
+  if (!capabilities.operations.includes(exchange.operation)) return "operation";
   if (request.stream && !capabilities.streaming) return "streaming";
-  if (!capabilities.tools && needsTools(request)) return "tools";
-  return undefined;
+  for (const feature of needs.features) {
+    if (!canDo(feature, target, model, instance)) return feature;
+  }
+  const most = model.info?.maxInputTokens ?? host.directory.find(instance.use, target.model)?.contextWindow;
+  if (most === undefined) return undefined;
+  const tokens = await needs.tokens();
+  return tokens !== undefined && tokens > most ? "context" : undefined;
 }
 
-function needsTools({ document: { value } }: GatewayRequest): boolean {
-  return TOOL_PARAMETERS.some((name) => value[name] !== undefined && value[name] !== null);
+/** The operator's word on the model wins over the provider's; a provider that has no tools at all cannot be talked into them. */
+function canDo(feature: Feature, target: Target, { info }: Model, { translation: { capabilities } }: ProviderInstance): boolean {
+  if (feature === "tools" && !capabilities.tools) return false;
+  return info?.supports[SUPPORTS[feature]] ?? capabilities.supports?.(feature, target.model) ?? true;
 }

@@ -19,6 +19,7 @@ const PROVIDERS: Readonly<Record<string, Capabilities>> = {
   able: ABLE,
   toolless: { ...ABLE, tools: false },
   whole: { ...ABLE, streaming: false },
+  modest: { ...ABLE, supports: () => false },
   vectors: { ...ABLE, operations: ["embeddings"] },
 };
 
@@ -35,6 +36,20 @@ const MODELS = [
   model("whole", { targets: [fakeTarget("whole", "x")] }),
   model("vectors", { targets: [fakeTarget("vectors", "x")] }),
   model("embedder", { mode: "embedding" }),
+  model("modest", { targets: [fakeTarget("modest", "tiny")] }),
+  model("praised", { targets: [fakeTarget("modest", "x")], info: { supports: { supports_vision: true } } }),
+  model("modest-by-config", {
+    info: {
+      maxInputTokens: 10,
+      supports: Object.fromEntries(
+        ["function_calling", "vision", "audio_input", "pdf_input", "audio_output", "response_schema"].map((name) => [
+          `supports_${name}`,
+          false,
+        ]),
+      ),
+    },
+  }),
+  model("unknown"),
   model("empty", { targets: [] }),
 ];
 
@@ -42,11 +57,16 @@ const host: Host = fakeHost({
   models: { find: (id) => MODELS.find((known) => known.id === id), list: () => MODELS },
   authority: { ...fakeHost().authority, mayUse: (_identity, { id }) => id !== "hidden" },
   providers: {
-    find: (name) => ({ name, translation: { capabilities: PROVIDERS[name] } }) as ProviderInstance,
+    find: (name) => ({ name, use: name, translation: { capabilities: PROVIDERS[name] } }) as ProviderInstance,
     names: () => Object.keys(PROVIDERS),
+  },
+  directory: {
+    list: () => [],
+    find: (_provider, name) => (name === "tiny" ? { name, mode: "chat", contextWindow: 10 } : undefined),
   },
 });
 
+const said = (part: JsonObject): JsonObject => ({ role: "user", content: [{ type: "text", text: "hi" }, part] });
 const error = (code: GatewayError["code"], options: GatewayErrorOptions = {}) => new GatewayError(code, code, options);
 const DOWN = error("upstream_failed");
 
@@ -119,6 +139,26 @@ describe("the fallback step", () => {
     expect((await run({ failing: { first: error(code) } })).called).toEqual(["first", next]);
     const classes = CONFIG.classes.filter((other) => other !== name);
     expect((await run({ failing: { first: error(code) }, config: { classes } })).called).toEqual(["first"]);
+  });
+
+  it.each([
+    ["rate_limit", "upstream_rate_limited"],
+    ["overloaded", "upstream_overloaded"],
+    ["overloaded", "overloaded"],
+    ["timeout", "upstream_timeout"],
+  ] as const)("takes the list %s for %s where the model has one, else the general one", async (name, code) => {
+    const failing = { first: error(code) };
+    const classes = [...CONFIG.classes, name];
+    const listing = (ids: readonly string[]) => ({ ...FIRST, fallbacks: { ...FIRST.fallbacks, [name]: ids } });
+    const called = async (parts: Partial<Run>) => (await run({ failing, config: { classes }, ...parts })).called;
+    expect(await called({ exchange: { model: listing(["mild"]) } })).toEqual(["first", "mild"]);
+    expect(await called({})).toEqual(["first", "b"]);
+    // An empty list is a word, too.
+    expect(await called({ exchange: { model: listing([]) } })).toEqual(["first"]);
+    // A request's list is for all failures of the upstream, and a pipeline without the class knows the general one.
+    expect(await called({ exchange: { model: listing(["mild"]) }, fields: { fallbacks: ["c"] } })).toEqual(["first", "c"]);
+    expect(await called({ exchange: { model: listing(["mild"]) }, config: {} })).toEqual(["first", "b"]);
+    expect(await called({ exchange: { model: listing(["mild"]) }, config: { classes: ["context_window"] } })).toEqual(["first"]);
   });
 
   it.each([
@@ -225,6 +265,33 @@ describe("a model that cannot stand in", () => {
     const { called, exchange } = await run({ failing: { first: DOWN }, fields: { fallbacks: [id, "c"] }, body });
     expect(called).toEqual(["first", "c"]);
     expect(exchange.headers.get("x-sluice-fallback-skipped") ?? null).toBe(skipped);
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ["images", { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] }, "images"],
+    ["audio", { messages: [said({ type: "input_audio", input_audio: { data: "", format: "wav" } })] }, "audio"],
+    ["documents", { messages: [said({ type: "file", file: { file_id: "f" } })] }, "documents"],
+    ["an audio reply", { modalities: ["text", "audio"] }, "speech"],
+    ["a JSON schema", { response_format: { type: "json_schema", json_schema: { name: "x" } } }, "schema"],
+    ["tools", { tools: [{ type: "function", function: { name: "f" } }] }, "tools"],
+    ["a longer prompt than fits", { messages: [{ role: "user", content: "one two three four five six" }] }, "context"],
+  ])("that cannot do %s is skipped, by the provider's word or the operator's", async (_what, body, reason) => {
+    const fields = { fallbacks: ["modest", "modest-by-config", "unknown"] };
+    const { called, exchange } = await run({ failing: { first: DOWN }, fields, body });
+    expect(called).toEqual(["first", "unknown"]);
+    const skipped = `modest/tiny (${reason}), able/modest-by-config (${reason})`;
+    expect(exchange.headers.get("x-sluice-fallback-skipped")).toBe(skipped);
+  });
+
+  it("is believed to do what the operator says, and what nobody denies", async () => {
+    const body = { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] };
+    const { called } = await run({ failing: { first: DOWN }, fields: { fallbacks: ["praised"] }, body });
+    expect(called).toEqual(["first", "praised"]);
+    const plain = { messages: [{ role: "user", content: "hi" }], response_format: { type: "json_object" } };
+    expect((await run({ failing: { first: DOWN }, fields: { fallbacks: ["modest"] }, body: plain })).called).toEqual([
+      "first",
+      "modest",
+    ]);
   });
 
   it("is not skipped while one of its targets can", async () => {

@@ -11,9 +11,10 @@ import {
   type Model,
   type Next,
 } from "@sluice/spec";
-import { fallbackClassOf, finalError } from "./fallback-class.ts";
+import { fallbackClassOf, finalError, isPartOfGeneral } from "./fallback-class.ts";
 import { type StandIns, standInsOf } from "./fallback-lists.ts";
 import { candidateOf } from "./fallback-model.ts";
+import { type Needs, needsOf } from "./fallback-needs.ts";
 import { limitTries, mayTryAgain } from "./tries.ts";
 
 /** Options of the step `fallback`. */
@@ -23,7 +24,7 @@ export interface FallbackConfig {
   readonly max_attempts: number;
 }
 
-const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy"];
+const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy", "rate_limit", "overloaded", "timeout"];
 const COUNT_HEADER = "x-sluice-fallbacks";
 const SKIPPED_HEADER = "x-sluice-fallback-skipped";
 /** Ids that a wildcard matches are as long as a client likes. */
@@ -42,7 +43,7 @@ export const fallback = defineStep<FallbackConfig>({
         items: { type: "string", enum: [...CLASSES] },
         default: [...CLASSES],
         description:
-          "Failures that lead to another model: `context_window` and `content_policy` as the upstream calls them, `general` for its other failures. A 4xx that the client caused never does.",
+          "Failures that lead to another model: `context_window` and `content_policy` as the upstream calls them, `general` for its other failures. `rate_limit`, `overloaded` and `timeout` are parts of `general` with lists of their own where a model has them. A 4xx that the client caused never does.",
       },
       max: {
         type: "integer",
@@ -65,6 +66,7 @@ export const fallback = defineStep<FallbackConfig>({
   provides: ["fallback"],
   requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
   before: [
+    { capability: "hedge", reason: "attempts race at one model; another one is asked when all of them failed" },
     { capability: "retry", reason: "each retry would go through all models again" },
     { capability: "target", reason: "another model has targets of its own" },
   ],
@@ -79,7 +81,8 @@ export const fallback = defineStep<FallbackConfig>({
           return await next();
         } catch (error) {
           if (!isGatewayError(error)) throw error;
-          return askOthers({ exchange, next, config, host, model, request, standIns }, error);
+          const needs = needsOf(request, exchange.operation, host.tokens);
+          return askOthers({ exchange, next, config, host, model, request, standIns, needs }, error);
         }
       },
     };
@@ -95,6 +98,7 @@ interface Asking {
   readonly model: Model;
   readonly request: GatewayRequest;
   readonly standIns: StandIns;
+  readonly needs: Needs;
 }
 
 /** Asks one model after the other. Throws the final error, on an exchange as it began, when none answers. */
@@ -104,8 +108,8 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
   const seen = new Set([model.id]);
   for (let last = first; ;) {
     const isOver = exchange.signal.aborted || errors.length > config.max || !mayTryAgain(exchange);
-    const instead = isOver ? undefined : nextModel(asking, last, seen);
-    if (instead === undefined) {
+    const instead = isOver ? undefined : await nextModel(asking, last, seen);
+    if (instead === undefined || exchange.signal.aborted) {
       Object.assign(exchange, { model, request });
       throw exchange.signal.aborted ? last : finalError(errors);
     }
@@ -123,22 +127,28 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
 }
 
 /** The next model that can stand in after a failure, and its body. Whoever is looked at is `seen`, and not looked at again. */
-function nextModel(
-  { exchange, config, host, model, request, standIns }: Asking,
+async function nextModel(
+  { exchange, config, host, model, request, standIns, needs }: Asking,
   error: GatewayError,
   seen: Set<string>,
-): Pick<Exchange, "model" | "request"> | undefined {
-  const name = fallbackClassOf(error);
-  if (name === undefined || !config.classes.includes(name)) return undefined;
+): Promise<Pick<Exchange, "model" | "request"> | undefined> {
+  const name = enabledClass(fallbackClassOf(error), config.classes);
+  if (name === undefined) return undefined;
   for (const { id, overrides } of standIns(name)) {
     if (seen.has(id)) continue;
     seen.add(id);
-    const candidate = candidateOf(id, model, exchange, host);
+    const candidate = await candidateOf(id, { asked: model, exchange, host, needs });
     reportSkipped(exchange, candidate.skipped);
     if (candidate.model === undefined) continue;
     return { model: candidate.model, request: { ...request, document: request.document.with(overrides) } };
   }
   return undefined;
+}
+
+/** The class that a failure counts as: where only `general` is named, it includes its parts. */
+function enabledClass(name: FallbackClass | undefined, enabled: readonly FallbackClass[]): FallbackClass | undefined {
+  if (name === undefined || enabled.includes(name)) return name;
+  return isPartOfGeneral(name) && enabled.includes("general") ? "general" : undefined;
 }
 
 function reportSkipped({ headers }: Exchange, skipped: readonly string[]): void {

@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { balance } from "./balance.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
+import { hedge } from "./hedge.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
@@ -11,4 +12,4 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, fallback, balance, retry, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];

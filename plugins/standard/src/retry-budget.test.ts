@@ -5,10 +5,11 @@ describe("the budgets of many deployments", () => {
   it("keep the one that is in use, however many others come and go", () => {
     const budgets = new RetryBudgets();
     const inUse = budgets.of("in use");
-    for (let other = 0; other < 5_000; other += 1) {
-      budgets.of(`other ${other}`);
-      if (other % 100 === 0) expect(budgets.of("in use")).toBe(inUse);
-    }
+    const seen = Array.from({ length: 50 }, (_value, turn) => {
+      for (let other = 0; other < 100; other += 1) budgets.of(`other ${turn} ${other}`);
+      return budgets.of("in use");
+    });
+    expect(new Set(seen)).toEqual(new Set([inUse]));
   });
 
   it("forget those that nobody asked for since a thousand others", () => {

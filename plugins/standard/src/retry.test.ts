@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError, type GatewayFields, type Host } from "@sluice/spec";
+import { branchOf } from "@sluice/kit";
 import { fakeClock, fakeExchange, fakeHost, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { createRetry, type RetryConfig } from "./retry.ts";
 import { RetryBudget, RetryBudgets } from "./retry-budget.ts";
@@ -61,6 +62,21 @@ describe("the retry step", () => {
       waits: [250, 500],
       count: 3,
     });
+  });
+
+  it("does not call again when another branch has taken the last try during the wait", async () => {
+    const parent = fakeExchange({ target: TARGET, request: fakeRequest({ model: "m" }) });
+    limitTries(parent, 2);
+    const exchange = branchOf(parent);
+    const wait = async (): Promise<void> => void parent.beginAttempt(TARGET, "other");
+    let calls = 0;
+    const outcome = createRetry(CONFIG, fakeHost(), { random: () => 1, wait }).run({ exchange }, async () => {
+      calls += 1;
+      exchange.beginAttempt(TARGET, "fake");
+      throw PASSING;
+    });
+    await expect(outcome).rejects.toBe(PASSING);
+    expect([calls, parent.attempts.length]).toEqual([1, 2]);
   });
 
   it("gives up after its attempts, with the last error", async () => {

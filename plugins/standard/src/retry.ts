@@ -104,6 +104,8 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
           if (nowMs + waitMs + silenceMs >= exchange.deadlineMs || !budget.takeRetry(share, nowMs)) throw error;
           await wait(waitMs, exchange.signal);
+          // A hedge beside this branch may have taken the last try meanwhile.
+          if (!mayTryAgain(exchange)) throw error;
           exchange.target = target;
         }
       }

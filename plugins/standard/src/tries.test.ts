@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange } from "@sluice/spec";
+import { branchOf } from "@sluice/kit";
 import { fakeExchange, fakeTarget } from "@sluice/kit/testing";
 import { joinTries, limitTries, mayTryAgain } from "./tries.ts";
 
@@ -10,6 +11,18 @@ describe("the bound of all tries", () => {
     expect(mayTryAgain(exchange)).toBe(true);
     limitTries(exchange, 20);
     expect(mayTryAgain(exchange)).toBe(false);
+  });
+
+  it("is one for all branches of an exchange, and branches of branches", () => {
+    const exchange = fakeExchange();
+    limitTries(exchange, 3);
+    const [one, two] = [branchOf(exchange), branchOf(exchange)];
+    const inner = branchOf(two);
+    begin(one, 1);
+    begin(inner, 1);
+    expect([exchange, one, two, inner].map(mayTryAgain)).toEqual([true, true, true, true]);
+    begin(one, 1);
+    expect([exchange, one, two, inner].map(mayTryAgain)).toEqual([false, false, false, false]);
   });
 
   it("counts attempts that belong together as one, also when they fail", async () => {

@@ -18,7 +18,7 @@ export function limitTries(exchange: Exchange, max: number): void {
 /** Whether an exchange may be tried once more. Without a bound it always may. */
 export function mayTryAgain(exchange: Exchange): boolean {
   const { max, parts } = triesOf(exchange);
-  return exchange.attempts.length - parts < max;
+  return rootOf(exchange).attempts.length - parts < max;
 }
 
 /** Counts the attempts that `call` makes as one try. */
@@ -30,6 +30,13 @@ export async function joinTries<T>(exchange: Exchange, call: () => Promise<T>): 
     const made = exchange.attempts.length - before;
     if (made > 1) triesOf(exchange).parts += made - 1;
   }
+}
+
+/** Of a branch, the exchange that all branches belong to: they share one bound. */
+function rootOf(exchange: Exchange): Exchange {
+  let root = exchange;
+  while (root.parent !== undefined) root = root.parent;
+  return root;
 }
 
 function triesOf({ state }: Exchange): Tries {

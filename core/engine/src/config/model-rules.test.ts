@@ -12,6 +12,13 @@ const faults = (first: object) =>
   modelReferenceFaults(models(first)).map(({ path, message, fix }) => `${path.join(".")} ${message}: ${fix}`);
 
 describe("fallbacks", () => {
+  it("of every class are looked at", () => {
+    for (const name of ["context_window", "content_policy", "rate_limit", "overloaded", "timeout"]) {
+      expect(faults({ fallbacks: { [name]: ["nowhere"] } })).toHaveLength(1);
+      expect(faults({ fallbacks: { [name]: ["large"] } })).toEqual([]);
+    }
+  });
+
   it("may name models, and what a wildcard matches", () => {
     expect(faults({ fallbacks: { general: ["large", "openai/o3"], context_window: [], content_policy: ["large"] } })).toEqual([]);
   });

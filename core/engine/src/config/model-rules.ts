@@ -5,7 +5,7 @@ import { formatPath, valueAtPath } from "./path.ts";
 import { priceFault } from "./price-section.ts";
 import type { PriceSection } from "./schema/prices.ts";
 
-const CLASSES = ["general", "context_window", "content_policy"];
+const CLASSES = ["general", "context_window", "content_policy", "rate_limit", "overloaded", "timeout"];
 
 /** The faults of fallbacks, and of targets' prices and queues. Reads whatever is there; schemas report what is not. */
 export function modelReferenceFaults(gateway: unknown): Fault[] {

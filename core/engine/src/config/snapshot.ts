@@ -121,7 +121,7 @@ export interface ModelSettings {
   /** Wins over the strategy of the step. */
   readonly balance?: BalanceStrategy;
   readonly accessGroups: readonly string[];
-  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   readonly info?: ModelInfo;
   readonly at: Position;
 }

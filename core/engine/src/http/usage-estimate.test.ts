@@ -37,6 +37,7 @@ describe("an attempt whose usage nobody told", () => {
     ["is still open after content", { outcome: undefined, firstContentAtMs: 1 }, true],
     ["is still open without content", { outcome: undefined }, false],
     ["failed", { outcome: "failure" }, false],
+    ["lost to another attempt", { outcome: "failure", error: new GatewayError("hedge_lost", "lost") }, true],
     ["told its usage", { usage: USAGE }, false],
   ] as const)("is one that %s: %j, %s", (_what, parts, isUntold) => {
     const exchange = open();

@@ -48,8 +48,10 @@ function isCounted({ operation, identity }: Exchange): boolean {
   return identity !== undefined && (operation === "chat" || operation === "embeddings");
 }
 
-function isUntold({ usage, outcome, firstContentAtMs }: Attempt): boolean {
-  if (usage !== undefined || outcome === "failure") return false;
+function isUntold({ usage, outcome, firstContentAtMs, error }: Attempt): boolean {
+  if (usage !== undefined) return false;
+  // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.
+  if (outcome === "failure") return error?.code === "hedge_lost";
   // An attempt without an outcome is about to be closed: as cut when there was content, as failed when there was none.
   return outcome !== undefined || firstContentAtMs !== undefined;
 }

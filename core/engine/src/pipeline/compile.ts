@@ -56,6 +56,7 @@ export function compilePipelines(
       links.push({
         name: definition.name,
         reentrant: definition.reentrant === true,
+        concurrent: definition.concurrent === true,
         needsBody: definition.early !== true,
         run: step.run,
       });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError, type GatewayRequest, type StepContext, type StepFunction } from "@sluice/spec";
-import { jsonReply } from "@sluice/kit";
+import { branchOf, jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeRequest } from "@sluice/kit/testing";
 import { compose, type Link } from "./compose.ts";
 
@@ -113,6 +113,43 @@ describe("next", () => {
     await expect(compose([link("retry", both, { reentrant: true }), slow])(context())).rejects.toMatchObject({
       code: "plugin_failed",
       cause: { message: "Step retry called next() while an earlier call was still running." },
+    });
+  });
+
+  it("may be called by a concurrent step several times at once, with a branch for each", async () => {
+    const both: StepFunction = async ({ exchange }, next) => {
+      const [one, two] = [branchOf(exchange), branchOf(exchange)];
+      await Promise.all([next({ exchange: one }), next({ exchange: two })]);
+      two.adopt();
+      expect(one.reply).not.toBe(two.reply);
+    };
+    let runs = 0;
+    const slow = link("slow", async ({ exchange }) => {
+      const run = ++runs;
+      await new Promise((resolve) => setImmediate(resolve));
+      exchange.reply = jsonReply({ run });
+    });
+    const ctx = { exchange: fakeExchange({ request: fakeRequest({ model: "m" }) }) };
+    await compose([link("hedge", both, { concurrent: true }), slow])(ctx);
+    expect(ctx.exchange.reply).toMatchObject({ document: { value: { run: 2 } } });
+  });
+
+  it.each<[string, StepFunction, string]>([
+    [
+      "twice for one exchange",
+      async (_ctx, next) => void (await Promise.all([next(), next()])),
+      "called next() twice for one branch",
+    ],
+    [
+      "for a foreign exchange",
+      (_ctx, next) => next({ exchange: fakeExchange() }),
+      "called next() for an exchange that is no branch of its own",
+    ],
+  ])("is refused to a concurrent step %s", async (_what, run, message) => {
+    const inner = link("inner", async () => undefined);
+    await expect(compose([link("hedge", run, { concurrent: true }), inner])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+      cause: { message: `Step hedge ${message}.` },
     });
   });
 

@@ -1,14 +1,15 @@
 /**
  * Folds steps into one function. koa-compose forbids a second `next()`; here a step that is declared re-entrant may call
- * it again, one call at a time, each a fresh attempt.
+ * it again, one call at a time, each a fresh attempt. A concurrent one may call it several times at once, for a branch each.
  */
 
-import { GatewayError, isGatewayError, type Next, type StepContext, type StepFunction } from "@sluice/spec";
+import { type Exchange, GatewayError, isGatewayError, type Next, type StepContext, type StepFunction } from "@sluice/spec";
 
 /** One step as the fold sees it. */
 export interface Link {
   readonly name: string;
   readonly reentrant: boolean;
+  readonly concurrent?: boolean;
   /** Whether the body must have been read before the step runs. */
   readonly needsBody: boolean;
   readonly run: StepFunction;
@@ -30,12 +31,17 @@ async function runFrom(links: readonly Link[], index: number, ctx: StepContext, 
   try {
     if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
     if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
-    await link.run(ctx, link.reentrant ? repeatableNext(links, index, ctx, link) : singleNext(links, index, ctx, link));
+    await link.run(ctx, nextOf(links, index, ctx, link));
   } catch (error) {
     throw link === undefined || isGatewayError(error) ? error : pluginFailure(link.name, error);
   } finally {
     if (call !== undefined) call.isRunning = false;
   }
+}
+
+function nextOf(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
+  if (link.reentrant) return repeatableNext(links, index, ctx, link);
+  return link.concurrent === true ? branchingNext(links, index, ctx, link) : singleNext(links, index, ctx, link);
 }
 
 function singleNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
@@ -53,6 +59,20 @@ function repeatableNext(links: readonly Link[], index: number, ctx: StepContext,
     if (call.isRunning) return Promise.reject(misuse(link.name, "called next() while an earlier call was still running"));
     call.isRunning = true;
     return runFrom(links, index + 1, ctx, call);
+  };
+}
+
+/** Two calls with one exchange would overwrite each other's target and reply. */
+function branchingNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
+  const used = new Set<Exchange>();
+  return async (branch = ctx) => {
+    const { exchange } = branch;
+    if (used.has(exchange)) throw misuse(link.name, "called next() twice for one branch");
+    if (exchange !== ctx.exchange && exchange.parent !== ctx.exchange) {
+      throw misuse(link.name, "called next() for an exchange that is no branch of its own");
+    }
+    used.add(exchange);
+    await runFrom(links, index + 1, branch, undefined);
   };
 }
 

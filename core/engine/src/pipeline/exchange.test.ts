@@ -67,4 +67,12 @@ describe("the end of an exchange", () => {
     exchange.end();
     expect(told).toEqual(["first", "second"]);
   });
+
+  it("is told at once to those who come after it", () => {
+    const exchange = open(fakeRequest({}));
+    exchange.end();
+    const told: string[] = [];
+    exchange.onSettle(() => told.push("late"));
+    expect(told).toEqual(["late"]);
+  });
 });

@@ -56,6 +56,7 @@ export class LiveExchange implements Exchange {
   readonly #read: ExchangeOptions["read"];
   #timer: NodeJS.Timeout;
   #settled: (() => void)[] = [];
+  #isOver = false;
   #received: Promise<void> | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -103,8 +104,10 @@ export class LiveExchange implements Exchange {
     return attempt;
   }
 
+  /** Who comes after the end, out of a branch that was given up, is told at once. */
   onSettle(settled: () => void): void {
-    this.#settled.push(settled);
+    if (this.#isOver) settled();
+    else this.#settled.push(settled);
   }
 
   /** Ends everything under way. The first reason stays. */
@@ -130,6 +133,7 @@ export class LiveExchange implements Exchange {
   /** The exchange is over: its deadline no longer matters, and who waited for its end is told, once. */
   end(): void {
     clearTimeout(this.#timer);
+    this.#isOver = true;
     const settled = this.#settled;
     this.#settled = [];
     for (const tell of settled) tell();

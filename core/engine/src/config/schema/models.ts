@@ -4,8 +4,14 @@ import type { BalanceStrategy, FallbackClass, JsonObject, JsonSchema, ModelMode 
 
 import { type PriceSection, priceSchema } from "./prices.ts";
 
-const NAMES: JsonObject = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
+const FEW: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One name." } };
+const NAMES: JsonObject = { ...FEW, default: [] };
 const fallback = (when: string): JsonObject => ({ ...NAMES, description: `Model ids, in order, for ${when}.` });
+/** Without a default: an absent list is no empty one. */
+const partOfGeneral = (when: string): JsonObject => ({
+  ...FEW,
+  description: `Model ids, in order, for ${when}. Absent: those of \`general\`; \`[]\`: none.`,
+});
 const tokens = (what: string): JsonObject => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` });
 const supports = (what: string): JsonObject => ({ type: "boolean", description: `Whether the model takes or gives ${what}.` });
 
@@ -114,6 +120,9 @@ export const modelSchema: JsonSchema = {
         general: fallback("failures of no other class"),
         context_window: fallback("prompts that do not fit the model"),
         content_policy: fallback("prompts that the upstream's policy refuses"),
+        rate_limit: partOfGeneral("upstreams that answer 429"),
+        overloaded: partOfGeneral("upstreams that are overloaded (503, 529), and deployments without room"),
+        timeout: partOfGeneral("upstreams that do not answer in time"),
       },
     },
     info: {
@@ -136,7 +145,7 @@ export interface ModelSection {
   readonly targets: readonly TargetSection[];
   readonly balance?: BalanceStrategy;
   readonly access_groups: readonly string[];
-  readonly fallbacks?: Readonly<Record<FallbackClass, readonly string[]>>;
+  readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   readonly info?: InfoSection;
 }
 

@@ -7,7 +7,8 @@ import type { LiveExchange } from "../../pipeline/exchange.ts";
 export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
-  const last = attempts.at(-1);
+  // Of attempts beside each other, the one that answered; where none did, the last.
+  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1);
   if (last !== undefined) {
     headers.push(
       "x-sluice-model",

@@ -1,0 +1,102 @@
+/** Branches: for a concurrent step that runs the inner steps several times at once, and keeps what one of them came to. */
+
+import type { Attempt, ClientRequest, Exchange, GatewayError, GatewayRequest, Operation, Pricer, Target } from "@sluice/spec";
+
+/** An exchange beside others of one parent. What it sets is its own until it is adopted. */
+export interface Branch extends Exchange {
+  readonly parent: Exchange;
+  /** Ends what is under way in this branch. The parent and the other branches go on. */
+  abort(reason: GatewayError): void;
+  /** Makes what this branch came to the parent's: target, reply, headers, and what inner steps changed. */
+  adopt(): void;
+}
+
+/**
+ * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
+ * the parent's list as well, and numbered there. `state` and `pricer` are shared.
+ */
+export function branchOf(parent: Exchange): Branch {
+  return new ExchangeBranch(parent);
+}
+
+class ExchangeBranch implements Branch {
+  readonly parent: Exchange;
+  readonly id: string;
+  readonly operation: Operation;
+  readonly client: ClientRequest;
+  readonly generation: number;
+  readonly startedAtMs: number;
+  readonly headers: Map<string, string>;
+  readonly state: Map<symbol, unknown>;
+  readonly attempts: Attempt[] = [];
+  request: GatewayRequest | undefined;
+  identity: Exchange["identity"];
+  model: Exchange["model"];
+  target: Exchange["target"];
+  reply: Exchange["reply"];
+  readonly #controller = new AbortController();
+  readonly #follow: () => void;
+
+  constructor(parent: Exchange) {
+    this.parent = parent;
+    this.id = parent.id;
+    this.operation = parent.operation;
+    this.client = parent.client;
+    this.generation = parent.generation;
+    this.startedAtMs = parent.startedAtMs;
+    this.headers = new Map(parent.headers);
+    this.state = parent.state;
+    this.request = parent.request;
+    this.identity = parent.identity;
+    this.model = parent.model;
+    this.target = parent.target;
+    this.reply = undefined;
+    this.#follow = () => this.#controller.abort(parent.signal.reason);
+    if (parent.signal.aborted) this.#follow();
+    else parent.signal.addEventListener("abort", this.#follow, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get deadlineMs(): number {
+    return this.parent.deadlineMs;
+  }
+
+  get pricer(): Pricer | undefined {
+    return this.parent.pricer;
+  }
+
+  set pricer(pricer: Pricer | undefined) {
+    this.parent.pricer = pricer;
+  }
+
+  receive(): Promise<void> {
+    return this.parent.receive().then(() => {
+      this.request ??= this.parent.request;
+    });
+  }
+
+  beginAttempt(target: Target, provider: string): Attempt {
+    const attempt = this.parent.beginAttempt(target, provider);
+    this.attempts.push(attempt);
+    return attempt;
+  }
+
+  onSettle(settled: () => void): void {
+    this.parent.onSettle(settled);
+  }
+
+  abort(reason: GatewayError): void {
+    this.parent.signal.removeEventListener("abort", this.#follow);
+    if (!this.signal.aborted) this.#controller.abort(reason);
+  }
+
+  adopt(): void {
+    const { parent, headers, request, identity, model, target, reply } = this;
+    Object.assign(parent, { request, identity, model, target, reply });
+    parent.headers.clear();
+    for (const [name, value] of headers) parent.headers.set(name, value);
+  }
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { Model, SharedValue } from "@sluice/spec";
+import { fakeHost } from "@sluice/kit/testing";
+import { HedgeBudget, openRecords, RecentTimes } from "./hedge-record.ts";
+
+describe("the recent times of a model", () => {
+  it("have percentiles by rank, of the last 128", () => {
+    const times = new RecentTimes();
+    expect(times.percentile(0.95)).toBeUndefined();
+    for (let ms = 1; ms <= 100; ms += 1) times.add(ms);
+    expect([times.count, times.percentile(0.95), times.percentile(0.5)]).toEqual([100, 95, 50]);
+    for (let ms = 0; ms < 128; ms += 1) times.add(1_000);
+    expect([times.count, times.percentile(0.5), times.percentile(0.99)]).toEqual([128, 1_000, 1_000]);
+  });
+});
+
+describe("the budget of hedges", () => {
+  it("is one, and the share of all requests", () => {
+    const budget = new HedgeBudget();
+    let hedges = 0;
+    for (let request = 0; request < 1_000; request += 1) {
+      budget.request(5);
+      if (budget.take(5)) hedges += 1;
+    }
+    expect(hedges).toBeGreaterThanOrEqual(50);
+    expect(hedges).toBeLessThanOrEqual(51);
+  });
+
+  it("saves little for later, and nothing at a share of 0", () => {
+    const budget = new HedgeBudget();
+    for (let request = 0; request < 10_000; request += 1) budget.request(5);
+    const taken = Array.from({ length: 10 }, () => budget.take(5));
+    expect(taken.filter(Boolean)).toHaveLength(5);
+    expect(new HedgeBudget().take(0)).toBe(false);
+  });
+
+  it("belongs to one model, and outlives a generation", () => {
+    const held = new Map<string, SharedValue>();
+    const entries = ["a", "b"].map((entry) => ({ entry }) as Model);
+    const host = fakeHost({
+      models: { find: () => undefined, list: () => entries },
+      shared: <T extends SharedValue>(key: string, make: () => T): T => {
+        const value = held.get(key) ?? make();
+        held.set(key, value);
+        return value as T;
+      },
+    });
+    expect(openRecords(host).get("a")?.budget.take(5)).toBe(true);
+    const next = openRecords(host);
+    expect([next.get("a")?.budget.take(5), next.get("b")?.budget.take(5)]).toEqual([false, true]);
+  });
+});
