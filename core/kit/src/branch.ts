@@ -1,6 +1,6 @@
 /** Branches: for a concurrent step that runs the inner steps several times at once, and keeps what one of them came to. */
 
-import type { Attempt, ClientRequest, Exchange, GatewayError, GatewayRequest, Operation, Pricer, Target } from "@sluice/spec";
+import type { Attempt, ClientRequest, Exchange, Gate, GatewayError, GatewayRequest, Operation, Pricer, Target } from "@sluice/spec";
 
 /** An exchange beside others of one parent. What it sets is its own until it is adopted. */
 export interface Branch extends Exchange {
@@ -13,7 +13,7 @@ export interface Branch extends Exchange {
 
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state` and `pricer` are shared.
+ * the parent's list as well, and numbered there. `state`, `gates` and `pricer` are shared.
  */
 export function branchOf(parent: Exchange): Branch {
   return new ExchangeBranch(parent);
@@ -28,6 +28,7 @@ class ExchangeBranch implements Branch {
   readonly startedAtMs: number;
   readonly headers: Map<string, string>;
   readonly state: Map<symbol, unknown>;
+  readonly gates: Gate[];
   readonly attempts: Attempt[] = [];
   request: GatewayRequest | undefined;
   identity: Exchange["identity"];
@@ -46,6 +47,7 @@ class ExchangeBranch implements Branch {
     this.startedAtMs = parent.startedAtMs;
     this.headers = new Map(parent.headers);
     this.state = parent.state;
+    this.gates = parent.gates;
     this.request = parent.request;
     this.identity = parent.identity;
     this.model = parent.model;

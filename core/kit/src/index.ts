@@ -1,6 +1,8 @@
 /** @sluice/kit: for plugin authors. */
 
+export { admit } from "./admit.ts";
 export { type Branch, branchOf } from "./branch.ts";
+export { type BudgetPeriod, budgetPeriod } from "./budget-period.ts";
 export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";

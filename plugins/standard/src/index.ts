@@ -5,6 +5,7 @@ import { balance } from "./balance.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
 import { hedge } from "./hedge.ts";
+import { limits } from "./limits.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
@@ -12,4 +13,4 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, limits, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];

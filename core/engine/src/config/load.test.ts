@@ -59,6 +59,7 @@ describe("a snapshot", () => {
       drainTimeoutMs: 120_000,
       maxBodyBytes: 20_971_520,
       dataDirectory: "",
+      timeZone: "UTC",
     });
     expect(store).toMatchObject({ use: "sqlite", options: {} });
     expect(providers[0]).toMatchObject({

@@ -9,6 +9,7 @@ import type {
   Price,
   PriceTable,
   ProviderTimeouts,
+  RecordLimits,
   Secret,
   SpendScope,
 } from "@sluice/spec";
@@ -58,6 +59,8 @@ export interface ServerSettings {
   readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */
   readonly dataDirectory: string;
+  /** Where days, weeks and months of budgets begin: an IANA name. */
+  readonly timeZone: string;
 }
 
 /** Which origins' pages may call. */
@@ -110,6 +113,8 @@ export interface TargetSettings {
   readonly maxParallel?: number;
   readonly queue?: number;
   readonly queueTimeoutMs?: number;
+  readonly rpm?: number;
+  readonly tpm?: number;
   readonly at: Position;
 }
 
@@ -136,6 +141,8 @@ export interface DeclaredKey {
   readonly spendScope: SpendScope;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Absent: none. */
+  readonly limits?: RecordLimits;
   readonly at: Position;
 }
 

@@ -33,6 +33,7 @@ function identityOf(settings: DeclaredKey): Identity {
     spendScope: settings.spendScope,
     tags: settings.tags,
     metadata: settings.metadata,
+    limits: settings.limits,
   });
 }
 

@@ -5,6 +5,7 @@ import {
   type ClientRequest,
   type Clock,
   type Exchange,
+  type Gate,
   GatewayError,
   type GatewayRequest,
   type Identity,
@@ -39,6 +40,7 @@ export class LiveExchange implements Exchange {
   readonly startedMs: number;
   readonly headers = new Map<string, string>();
   readonly state = new Map<symbol, unknown>();
+  readonly gates: Gate[] = [];
   readonly attempts: Attempt[] = [];
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
@@ -99,6 +101,7 @@ export class LiveExchange implements Exchange {
       usage: undefined,
       usageSource: undefined,
       replyTexts: undefined,
+      cost: undefined,
     };
     this.attempts.push(attempt);
     return attempt;

@@ -48,6 +48,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       drainTimeoutMs: 120_000,
       maxBodyBytes: 1_000_000,
       dataDirectory: "/tmp/none",
+      timeZone: "UTC",
     },
     store: { use: "memory", options: {}, at: AT },
     shared: { use: "memory", options: {}, instances: 1, at: AT },

@@ -27,6 +27,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
       attempts.push(attempt);
       return attempt;
     },
+    gates: [],
     onSettle: () => undefined,
     headers: new Map(),
     state: new Map(),
@@ -98,6 +99,7 @@ export function fakeAttempt(parts: Partial<Attempt> = {}): Attempt {
     usage: undefined,
     usageSource: undefined,
     replyTexts: undefined,
+    cost: undefined,
     ...parts,
   };
 }
