@@ -4,15 +4,17 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createFaultUpstream, FAULTS, type FaultOutcome, type FaultUpstream, GOOD_MODE } from "@sluice/kit/testing";
-import { chat, MESSAGES, rowsOf } from "./client.ts";
+import { admin, chat, MESSAGES, rowsOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { compareTruth } from "./truth-ledger.ts";
 import { createWorkspace, NEVER_EJECTS } from "./workspace.ts";
 
 const DEADLINE_MS = 2_000;
 const GRACE_MS = 700;
 const ROUNDS = 3;
 const AT_ONCE = 8;
+const PRICE = { input: 0.15, output: 0.6 };
 
 let upstream: FaultUpstream;
 let gateway: GatewayProcess;
@@ -27,6 +29,8 @@ beforeAll(async () => {
     provider: "timeouts: { first_byte: 500ms, idle: 500ms }",
     models: ['{ id: "fault/*", targets: [{ provider: openai, model: "*" }] }'],
   });
+  const price = `{ input: ${PRICE.input}, output: ${PRICE.output} }`;
+  writeFileSync(join(workspace.folder, "config/prices.yaml"), `version: 1\nprices:\n  openai/*: ${price}\n`);
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
   writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^deadline: .*$/m, `deadline: ${DEADLINE_MS}ms`));
   gateway = await startGateway(workspace);
@@ -45,9 +49,11 @@ interface End {
   readonly complaints: readonly string[];
 }
 
+let asked = 0;
+
 async function ask(mode: string, stream: boolean, wanted: FaultOutcome): Promise<End> {
   const startedMs = performance.now();
-  const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream });
+  const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream, user: `request-${asked++}` });
   const text = await response.text();
   const ms = performance.now() - startedMs;
   const complaints = [
@@ -139,8 +145,8 @@ describe("the fault matrix", () => {
     expect(wrong.map(({ what, complaints }) => `${what}: ${complaints.join("; ")}`)).toEqual([]);
     // Where the fault is a connection that closes without a word, a used one is stale, and its request is sent once more.
     const isReplayable = (mode: string): boolean => mode.startsWith("u7-");
-    const asked = upstream.requests.filter(({ mode }) => !isReplayable(mode));
-    expect(asked).toHaveLength(ends.filter(({ what }) => !isReplayable(what)).length);
+    const received = upstream.requests.filter(({ mode }) => !isReplayable(mode));
+    expect(received).toHaveLength(ends.filter(({ what }) => !isReplayable(what)).length);
   });
 });
 
@@ -150,7 +156,8 @@ describe("a stream that is cut behind its first content", () => {
     const told = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const { mode = "" } = cuts[index % cuts.length] ?? {};
-        const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream: true });
+        const user = `request-${asked++}`;
+        const response = await chat(gateway, { model: `fault/${mode}`, messages: MESSAGES, stream: true, user });
         const text = await response.text();
         return response.status === 200 && /data: \{"error":\{[^\n]*\n\n$/.test(text) && !text.includes("[DONE]");
       }),
@@ -158,5 +165,15 @@ describe("a stream that is cut behind its first content", () => {
     const well = told.filter(Boolean).length;
     console.table({ "kinds of cuts": cuts.length, streams: told.length, "with an error event and no [DONE]": well });
     expect(well).toBe(40);
+  });
+});
+
+describe("the upstream's own ledger", () => {
+  it("agrees with the spend rows of all of this", async () => {
+    const { discrepancies, ...figures } = await compareTruth(gateway, upstream.requests, PRICE);
+    console.table({ ...figures, discrepancies: discrepancies.length });
+    expect(discrepancies).toEqual([]);
+    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as { deployments: { in_flight: number }[] };
+    expect(deployments.map(({ in_flight: count }) => count)).toEqual(deployments.map(() => 0));
   });
 });

@@ -15,11 +15,13 @@ import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
+import { requestRoutes } from "./http/admin/requests.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
+import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
@@ -27,6 +29,7 @@ import { type Installation, openInstallation, StartError } from "./resources/ins
 import { KeyRing } from "./resources/key-ring.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { openOutbox } from "./resources/outbox.ts";
+import { RecentRequests } from "./resources/recent-requests.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { withFields } from "./telemetry/log.ts";
@@ -107,6 +110,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
   const state = await openState(snapshot, definitions, log, clock);
+  const recent = new RecentRequests(server.explainRequests, emptyRecord);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const manager = new GenerationManager(container);
   const first = await manager.apply(snapshot);
@@ -119,6 +123,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     record: (rows) => (dataFolder.isIntact ? ledger.record(rows) : Promise.reject(new Error("the data folder is gone"))),
     counting,
     sample: createUsageSampler(counting),
+    recent,
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
@@ -135,6 +140,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...teamRoutes(keyParts),
       ...configRoutes(manager),
       ...deploymentRoutes(shared),
+      ...requestRoutes(recent, ledger),
     },
   );
   const publicListener = await listenOrExplain(

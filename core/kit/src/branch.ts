@@ -1,6 +1,17 @@
 /** Branches: for a concurrent step that runs the inner steps several times at once, and keeps what one of them came to. */
 
-import type { Attempt, ClientRequest, Exchange, Gate, GatewayError, GatewayRequest, Operation, Pricer, Target } from "@sluice/spec";
+import type {
+  AbortBilling,
+  Attempt,
+  ClientRequest,
+  Exchange,
+  Gate,
+  GatewayError,
+  GatewayRequest,
+  Operation,
+  Pricer,
+  Target,
+} from "@sluice/spec";
 
 /** An exchange beside others of one parent. What it sets is its own until it is adopted. */
 export interface Branch extends Exchange {
@@ -13,7 +24,7 @@ export interface Branch extends Exchange {
 
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state`, `gates` and `pricer` are shared.
+ * the parent's list as well, and numbered there. `state`, `gates`, `pricer` and `abortBilling` are shared.
  */
 export function branchOf(parent: Exchange): Branch {
   return new ExchangeBranch(parent);
@@ -74,6 +85,14 @@ class ExchangeBranch implements Branch {
     this.parent.pricer = pricer;
   }
 
+  get abortBilling(): AbortBilling | undefined {
+    return this.parent.abortBilling;
+  }
+
+  set abortBilling(billing: AbortBilling | undefined) {
+    this.parent.abortBilling = billing;
+  }
+
   receive(): Promise<void> {
     return this.parent.receive().then(() => {
       this.request ??= this.parent.request;
@@ -88,6 +107,10 @@ class ExchangeBranch implements Branch {
 
   onSettle(settled: () => void): void {
     this.parent.onSettle(settled);
+  }
+
+  note(step: string, text: string, about?: string): void {
+    this.parent.note(step, text, about);
   }
 
   abort(reason: GatewayError): void {

@@ -238,6 +238,13 @@ export const ERROR_CODES = {
     "Another attempt at the same request answered first; it stands in the attempt's row, and nobody sees this error.",
     "Nothing.",
   ),
+  client_stalled: row(
+    499,
+    "client_closed",
+    false,
+    "The client took nothing of its reply for so long that the connection was cut; only spend rows and the log show it.",
+    "Read replies as they come, or raise `server.stalled_client_timeout`.",
+  ),
 } as const satisfies Record<string, ErrorCodeInfo>;
 
 /** The name of one row of the table. Names are never used again for something else. */

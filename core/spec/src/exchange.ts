@@ -74,6 +74,8 @@ export interface Attempt {
    * were cut before they could. `undefined` where there is nothing to count.
    */
   replyTexts: (() => readonly string[]) | undefined;
+  /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
+  replyScale?: (() => number) | undefined;
   /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
   cost?: Cost | undefined;
 }
@@ -83,6 +85,12 @@ export interface Attempt {
  * that will be sent. It answers without a promise where nothing waits. An error that is `retryable` means this target alone.
  */
 export type Gate = (exchange: Exchange, target: Target, document: JsonDocument) => Soon<void>;
+
+/**
+ * What is billed of an attempt that the client did not wait for: what was observed of it, the longest output that it may have
+ * had, its prompt alone, or nothing.
+ */
+export type AbortBilling = "observed" | "estimate_output" | "input_only" | "free";
 
 /** Prices an attempt. The cost step sets it; without one, rows say `unpriced`. */
 export type Pricer = (attempt: Attempt) => Cost;
@@ -114,6 +122,8 @@ export interface Exchange {
   target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
+  /** How attempts are billed that the client left. The cost step sets it; without one nothing is said of it. */
+  abortBilling: AbortBilling | undefined;
   readonly attempts: readonly Attempt[];
   /** What every upstream call must pass first, in this order. Whoever dispatches asks them: `admit` of the kit. */
   readonly gates: Gate[];
@@ -124,6 +134,11 @@ export interface Exchange {
    * recorded, and nothing is under way any more. Must not throw.
    */
   onSettle(settled: () => void): void;
+  /**
+   * Says what a step has decided, for `GET /requests/{id}`: its own name, a constant text, and what the text is about: an id, a
+   * code, a number. Never what a client wrote beside a model's id. The texts are put together when somebody asks.
+   */
+  note(step: string, text: string, about?: string): void;
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /** Data that steps of one plugin share with each other. */

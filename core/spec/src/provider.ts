@@ -130,6 +130,11 @@ export interface Provider {
   error(reply: ErrorReply): GatewayError;
   /** The upstream call of a native request: the address and the credential are the provider's, the rest the client's. */
   passthrough?(request: PassthroughRequest): HttpCall;
+  /**
+   * Completes a call with what changes over time: a token that was fetched, a signature of the body and the hour. For providers
+   * whose credential is no constant; the only function that may wait, and each attempt calls it anew.
+   */
+  authorize?(call: HttpCall, signal: AbortSignal): HttpCall | Promise<HttpCall>;
 }
 
 /** A provider instance of a generation, with everything an attempt needs. */

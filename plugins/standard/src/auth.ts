@@ -21,6 +21,9 @@ const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-k
 /** Names under which keys are put into a query, where logs and proxies see them. */
 const QUERY_KEY = /(?:^|&)(?:x-)?(?:key|api[-_]?key|access_token|token)=/i;
 
+/** What is told of an identity beside its id. */
+const KINDS = { master: "the master key", key: "a virtual key" } as const;
+
 /** Operations whose request names a model of the catalogue. */
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
 
@@ -39,6 +42,7 @@ export const auth = defineStep<Record<string, never>>({
         const identity = found instanceof Promise ? await found : found;
         if (identity === undefined) throw refused();
         exchange.identity = identity;
+        exchange.note("auth", KINDS[identity.kind]);
         // The body is read for those who may send one.
         await exchange.receive();
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))

@@ -1,6 +1,6 @@
 /** The targets of one model, and which of them can serve. */
 
-import type { BalanceStrategy } from "@sluice/spec";
+import type { BalanceStrategy, Exchange } from "@sluice/spec";
 import type { EjectionLimits } from "./balance-config.ts";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
 import type { SlotLimits } from "./deployment-slots.ts";
@@ -19,6 +19,8 @@ export interface GroupChoice extends ChoiceParts {
   readonly avoided: ReadonlySet<GroupMember>;
   /** Whether a member without room will do, as long as its queue has. */
   readonly mayWait: boolean;
+  /** Told of those that are passed over because they are ejected. */
+  readonly exchange?: Pick<Exchange, "note">;
 }
 
 /** Time after which a model without room is worth another try. */
@@ -39,7 +41,13 @@ export class BalanceGroup {
     const [only] = this.members;
     // The common case: one target, which can serve.
     if (only !== undefined && this.members.length === 1 && choice.tried.length === 0 && isFree(only, choice.nowMs)) return only;
-    const live = this.#live(choice.nowMs).filter((member) => !choice.tried.includes(member));
+    const { exchange } = choice;
+    const admitted = this.#live(choice.nowMs);
+    if (exchange !== undefined && admitted.length < this.members.length && choice.tried.length === 0) {
+      const ejected = this.members.filter((member) => !admitted.includes(member));
+      for (const { deployment } of ejected) exchange.note("balance", "ejected", deployment.target.id);
+    }
+    const live = admitted.filter((member) => !choice.tried.includes(member));
     let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(limits));
     if (able.length === 0 && choice.mayWait) able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(limits));
     if (able.length === 0) return undefined;

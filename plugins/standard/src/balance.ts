@@ -2,6 +2,7 @@
 
 import { defineStep } from "@sluice/kit";
 import {
+  type BalanceStrategy,
   DEPLOYMENTS_KEY,
   type Exchange,
   GatewayError,
@@ -20,6 +21,16 @@ import { isOwnLimit } from "./limits-refusal.ts";
 import { mayTryAgain } from "./tries.ts";
 
 const NOBODY: ReadonlySet<GroupMember> = new Set();
+
+/** What is told of a choice. The texts are there already: every request has one. */
+const CHOSEN: Readonly<Record<BalanceStrategy, string>> = {
+  weighted: "chosen by weighted",
+  priority: "chosen by priority",
+  least_busy: "chosen by least_busy",
+  lowest_latency: "chosen by lowest_latency",
+  lowest_cost: "chosen by lowest_cost",
+  sticky: "chosen by sticky",
+};
 
 export const balance = defineStep<BalanceConfig>({
   name: "balance",
@@ -62,12 +73,19 @@ export const balance = defineStep<BalanceConfig>({
           const nowMs = clock.monotonic();
           const avoided = exchange.parent === undefined ? NOBODY : calledBeside(exchange, exchange.parent, targets, group);
           const mayWait = failure === undefined && avoided.size === 0;
-          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, avoided, mayWait });
-          if (member === undefined) throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
+          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, avoided, mayWait, exchange });
+          if (member === undefined) {
+            exchange.note("balance", failure === undefined ? "no target can take the request" : "no other target");
+            throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
+          }
           tried.push(member);
           const { deployment, limits } = member;
+          exchange.note("balance", group.members.length === 1 ? "the only target" : CHOSEN[strategy], deployment.target.id);
           if (deployment.slots.hasRoom(limits)) deployment.slots.take();
-          else await deployment.slots.wait(limits, exchange.signal);
+          else {
+            exchange.note("balance", "waits for a slot");
+            await deployment.slots.wait(limits, exchange.signal);
+          }
           const lease = new Lease({ deployment, exchange, settings, log, nowMs: clock.monotonic() });
           // A wildcard's targets have the request's own names, in the order of the entry's.
           exchange.target = targets[group.members.indexOf(member)];

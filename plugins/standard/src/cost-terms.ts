@@ -1,7 +1,7 @@
 /** The options of the step `cost`: what the operator's contracts add to list prices, by provider. */
 
 import { type CostTerms, millionths } from "@sluice/kit";
-import type { JsonSchema } from "@sluice/spec";
+import type { AbortBilling, JsonSchema } from "@sluice/spec";
 
 /** Every provider that is not named. */
 const OTHERS = "*";
@@ -21,6 +21,7 @@ export interface CostConfig {
   readonly service_tiers?: Readonly<Record<string, number>>;
   readonly discount?: Readonly<Record<string, number>>;
   readonly margin?: Readonly<Record<string, MarginConfig>>;
+  readonly on_abort?: AbortBilling;
 }
 
 /** What OpenAI, Anthropic and Google grant: half the price. */
@@ -71,6 +72,13 @@ export const costSchema: JsonSchema = {
           fixed: { type: "number", minimum: 0, maximum: 1000, format: "price", description: "US dollars for each priced call." },
         },
       },
+    },
+    on_abort: {
+      type: "string",
+      enum: ["observed", "estimate_output", "input_only", "free"],
+      default: "observed",
+      description:
+        "What is billed when the client leaves before the end, unless the provider has told the usage. `observed`: the prompt and what had arrived, and nothing before the first content. `estimate_output`: the prompt and `max_tokens` or the model's `max_output_tokens`, the lower one; without either, what had arrived. `input_only`: the prompt. `free`: nothing, whatever the provider told.",
     },
   },
 };

@@ -1,7 +1,8 @@
 /** The step `cost`: prices every attempt from the price table. An unknown price stays unknown. */
 
-import { type CostTerms, costNanoUsd, defineStep } from "@sluice/kit";
-import type { Attempt, Cost, PriceTable } from "@sluice/spec";
+import { type CostTerms, costNanoUsd, defineStep, isAbandoned } from "@sluice/kit";
+import type { AbortBilling, Attempt, Cost, Exchange, PriceTable } from "@sluice/spec";
+import { abandonedCost } from "./abandoned-cost.ts";
 import { type CostConfig, costSchema, namedProviders, termsOf } from "./cost-terms.ts";
 import { offerTerms } from "./offered-terms.ts";
 
@@ -25,15 +26,21 @@ export const cost = defineStep<CostConfig>({
     const others = termsOf(config, "*");
     const termsOfProvider = (name: string): CostTerms => terms.get(name) ?? others;
     const price = (attempt: Attempt): Cost => priceOf(attempt, prices, termsOfProvider(attempt.target.provider));
+    const { on_abort: onAbort = "observed" } = config;
     return {
       async run({ exchange }, next) {
-        exchange.pricer = price;
+        exchange.pricer = onAbort === "observed" ? price : (attempt) => priceAs(onAbort, exchange, attempt, price);
+        exchange.abortBilling = onAbort;
         if (exchange.operation === "spend") offerTerms(exchange, termsOfProvider);
         await next();
       },
     };
   },
 });
+
+function priceAs(onAbort: AbortBilling, exchange: Exchange, attempt: Attempt, price: (attempt: Attempt) => Cost): Cost {
+  return isAbandoned(exchange, attempt) ? abandonedCost(attempt, onAbort, price) : price(attempt);
+}
 
 function priceOf(attempt: Attempt, prices: PriceTable, terms: CostTerms): Cost {
   const { usage, target } = attempt;

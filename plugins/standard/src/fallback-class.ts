@@ -3,7 +3,7 @@
 import { type ErrorCode, type FallbackClass, GatewayError } from "@sluice/spec";
 
 /** Failures that no other model helps with, whatever their code begins with. */
-const FINAL = new Set(["client_closed", "deadline_exceeded", "upstream_rejected"]);
+const FINAL = new Set(["client_closed", "client_stalled", "deadline_exceeded", "upstream_rejected"]);
 
 /** Classes that are parts of `general` where nothing of their own is said. */
 const PARTS: Partial<Record<ErrorCode, FallbackClass>> = {

@@ -110,9 +110,15 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
     const isOver = exchange.signal.aborted || errors.length > config.max || !mayTryAgain(exchange);
     const instead = isOver ? undefined : await nextModel(asking, last, seen);
     if (instead === undefined || exchange.signal.aborted) {
+      exchange.note("fallback", isOver ? whyOver(asking, errors.length) : "no model to ask instead after", last.code);
       Object.assign(exchange, { model, request });
       throw exchange.signal.aborted ? last : finalError(errors);
     }
+    exchange.note(
+      "fallback",
+      "another model",
+      `${exchange.model?.id ?? ""} -> ${instead.model?.id ?? ""}, because of ${last.code}`,
+    );
     await leave(exchange);
     Object.assign(exchange, instead);
     exchange.headers.set(COUNT_HEADER, String(errors.length));
@@ -124,6 +130,12 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
       last = error;
     }
   }
+}
+
+/** Why nobody else is asked after a failure. */
+function whyOver({ exchange, config }: Asking, asked: number): string {
+  if (exchange.signal.aborted) return "the request has ended, after";
+  return asked > config.max ? "no more models than `max`, after" : "no more calls than `max_attempts`, after";
 }
 
 /** The next model that can stand in after a failure, and its body. Whoever is looked at is `seen`, and not looked at again. */
@@ -138,6 +150,7 @@ async function nextModel(
     if (seen.has(id)) continue;
     seen.add(id);
     const candidate = await candidateOf(id, { asked: model, exchange, host, needs });
+    for (const skipped of candidate.skipped) exchange.note("fallback", "skipped", skipped);
     reportSkipped(exchange, candidate.skipped);
     if (candidate.model === undefined) continue;
     return { model: candidate.model, request: { ...request, document: request.document.with(overrides) } };

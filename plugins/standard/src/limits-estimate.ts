@@ -74,11 +74,14 @@ export class CostEstimator {
 }
 
 /** What attempts cost; `undefined` for one whose cost nobody knows. */
-export function knownCost({ cost, outcome, usage, error }: Attempt, pricer: (() => Cost | undefined) | undefined): number | undefined {
+export function knownCost(attempt: Attempt, pricer: (() => Cost | undefined) | undefined): number | undefined {
+  const { cost, outcome, usage, error, firstContentAtMs } = attempt;
   if (cost !== undefined) return cost.nanoUsd;
   if (outcome === undefined) return undefined;
-  // Its prompt is billed, and estimated only when the exchange is over.
-  if (usage === undefined) return outcome === "failure" && error?.code !== "hedge_lost" ? 0 : undefined;
+  if (usage === undefined) {
+    // What was cut by the gateway, or after its first content, is billed, and estimated only when the exchange is over.
+    return outcome === "failure" && error?.code !== "hedge_lost" && firstContentAtMs === undefined ? 0 : undefined;
+  }
   return pricer?.()?.nanoUsd;
 }
 

@@ -8,6 +8,7 @@ import {
   type Granted,
   type Host,
   type JsonDocument,
+  type Refused,
   type Reservation,
   type Soon,
   type TakeResult,
@@ -173,7 +174,7 @@ export class Hold {
     const { rules } = this.#set;
     if (result.outcome === "granted") this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, admission: undefined });
     if (result.outcome !== "unseeded") showLimits(this.#exchange, rules, result.states);
-    if (result.outcome === "refused") throw refusalOf(result, rules, this.#parts.host.clock, false);
+    if (result.outcome === "refused") throw this.#refused(result, rules, false);
   }
 
   #admitted(result: TakeResult, taken: Taken, shared: number): void {
@@ -182,7 +183,13 @@ export class Hold {
       return;
     }
     this.#admissions = this.#admissions?.filter((admission) => admission !== taken.admission);
-    if (result.outcome === "refused") throw refusalOf(result, taken.rules, this.#parts.host.clock, result.short >= shared);
+    if (result.outcome === "refused") throw this.#refused(result, taken.rules, result.short >= shared);
+  }
+
+  #refused(result: Refused, rules: readonly Rule[], isOfTarget: boolean): GatewayError {
+    const rule = rules[result.short];
+    this.#exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.whose);
+    return refusalOf(result, rules, this.#parts.host.clock, isOfTarget);
   }
 
   /** From here on it is settled, also when the exchange has ended meanwhile. */

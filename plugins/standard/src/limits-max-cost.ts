@@ -61,8 +61,10 @@ export function fitToCost(
   { config, host, estimator }: FitParts,
 ): RequestCost {
   if (asked.nanoUsd !== undefined && asked.nanoUsd <= most) return asked;
-  if (config.on_max_cost === "downgrade") exchange.model = cheaperModel(exchange, identity, config, host) ?? exchange.model;
-  else if (config.on_max_cost === "clamp" && exchange.operation === "chat") clamp(exchange, most, asked, estimator);
+  if (config.on_max_cost === "downgrade") {
+    exchange.model = cheaperModel(exchange, identity, config, host) ?? exchange.model;
+    exchange.note("limits", "downgraded to", exchange.model?.id);
+  } else if (config.on_max_cost === "clamp" && exchange.operation === "chat") clamp(exchange, most, asked, estimator);
   const fitted = costOfRequest(exchange, estimator, config.default_max_tokens);
   if (fitted?.nanoUsd !== undefined && fitted.nanoUsd <= most) return fitted;
   const what = fitted?.nanoUsd === undefined ? "has no known price" : `may cost ${usd(fitted.nanoUsd)} US dollars`;
@@ -94,4 +96,5 @@ function clamp(exchange: Exchange, most: number, { estimate, nanoUsd }: RequestC
   const clamped: JsonDocument = document.with(newer === undefined ? { max_tokens: tokens } : { max_completion_tokens: tokens });
   exchange.request = { ...request, document: clamped };
   exchange.headers.set("x-sluice-clamped-max-tokens", String(tokens));
+  exchange.note("limits", "max_tokens clamped to", String(tokens));
 }

@@ -59,7 +59,11 @@ function dropRefused(
     asked = without(asked, [refused]);
     dropped.push(refused);
   }
-  if (dropped.length > 0) exchange.headers.set(HEADER, dropped.join(", "));
+  if (dropped.length > 0) {
+    const names = dropped.join(", ");
+    exchange.headers.set(HEADER, names);
+    exchange.note("provider", "dropped parameters", names);
+  }
   return asked;
 }
 

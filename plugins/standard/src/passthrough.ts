@@ -68,15 +68,8 @@ export const passthrough = defineStep<PassthroughConfig>({
         const admission = admit(exchange, target, request?.document ?? NO_BODY);
         if (admission !== undefined) await admission;
         const attempt = exchange.beginAttempt(target, found.instance.use);
-        const { upstream, instance } = found;
-        exchange.reply = await runPassthrough({
-          upstream,
-          call,
-          timeouts: instance.timeouts,
-          attempt,
-          signal: exchange.signal,
-          clock,
-        });
+        const { upstream, instance: provider } = found;
+        exchange.reply = await runPassthrough({ provider, upstream, call, attempt, signal: exchange.signal, clock });
       },
     };
   },

@@ -3,6 +3,7 @@
 import { admit, defineStep } from "@sluice/kit";
 import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
+import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { callForImages } from "./image-calls.ts";
 import { settleParameters } from "./parameters.ts";
 import { joinTries } from "./tries.ts";
@@ -11,6 +12,7 @@ import { openUpstreams } from "./upstreams.ts";
 /** Options of the step `provider`. */
 export interface ProviderConfig {
   readonly drop_params: boolean;
+  readonly commit_after?: CommitAfterConfig;
 }
 
 export const provider = defineStep<ProviderConfig>({
@@ -26,13 +28,16 @@ export const provider = defineStep<ProviderConfig>({
         description:
           "Drops parameters that a provider cannot honour, and lists them in `x-sluice-dropped-params`; else they are refused.",
       },
+      commit_after: commitAfterSchema,
     },
   },
+  check: (config) => checkCommitAfter(config.commit_after),
   operations: ["chat", "embeddings", "images"],
   terminal: true,
   requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
   create(config, host) {
     const upstreams = openUpstreams(host);
+    const commitAfter = commitAfterOf(config.commit_after);
     return {
       async run({ exchange }) {
         const target = targetOf(exchange);
@@ -58,6 +63,7 @@ export const provider = defineStep<ProviderConfig>({
             call: encoded,
             attempt: exchange.beginAttempt(target, instance.use),
             includeUsage,
+            commitAfter,
             signal: exchange.signal,
             clock: host.clock,
           });

@@ -96,14 +96,23 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
         try {
           return await next();
         } catch (error) {
-          if (retried >= retries || !isPassing(error, exchange) || !mayTryAgain(exchange)) throw error;
+          if (!isPassing(error, exchange)) throw error;
+          const giveUp = (why: string): never => {
+            exchange.note("retry", why, error.code);
+            throw error;
+          };
+          if (retried >= retries) giveUp("no retry left after");
+          if (!mayTryAgain(exchange)) giveUp("no more calls than `max_attempts`, after");
           const { retryAfterMs } = error;
-          if (retryAfterMs !== undefined && retryAfterMs > longestMs) throw error;
+          if (retryAfterMs !== undefined && retryAfterMs > longestMs)
+            giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
           const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
           const nowMs = host.clock.monotonic();
           // A second silence as long as the first must leave time to answer, or to ask another model.
           const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
-          if (nowMs + waitMs + silenceMs >= exchange.deadlineMs || !budget.takeRetry(share, nowMs)) throw error;
+          if (nowMs + waitMs + silenceMs >= exchange.deadlineMs) giveUp("no time for a retry after");
+          if (!budget.takeRetry(share, nowMs)) giveUp("the retry budget of the deployment is spent, after");
+          exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
           await wait(waitMs, exchange.signal);
           // A hedge beside this branch may have taken the last try meanwhile.
           if (!mayTryAgain(exchange)) throw error;

@@ -67,7 +67,9 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
+    stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
+    explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
     timeZone: server.time_zone,
@@ -144,6 +146,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     routes,
     operation: sections.operation,
     deadlineMs: milliseconds(sections.deadline),
+    heartbeatMs: milliseconds(sections.heartbeat),
     steps,
     at: document.keyAt(["pipeline"]),
   };

@@ -7,9 +7,8 @@ import type { JsonSchema } from "@sluice/spec";
 
 import { parseDecimal } from "./decimal.ts";
 import type { Path } from "./document.ts";
-import { parseDuration } from "@sluice/kit";
+import { parseDuration, parseSize } from "@sluice/kit";
 import { pathOfPointer } from "./path.ts";
-import { parseSize } from "@sluice/kit";
 
 /** What a check found. Defaults are filled into the value. */
 export interface CheckResult {

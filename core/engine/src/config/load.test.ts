@@ -57,7 +57,9 @@ describe("a snapshot", () => {
       admin: { host: "127.0.0.1", port: 4001 },
       authHeaders: ["x-service-api-key"],
       drainTimeoutMs: 120_000,
+      stalledClientMs: 30_000,
       maxBodyBytes: 20_971_520,
+      explainRequests: 1_000,
       dataDirectory: "",
       timeZone: "UTC",
     });

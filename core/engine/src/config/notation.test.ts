@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { parseDecimal } from "./decimal.ts";
 import { distance, nearest } from "./distance.ts";
-import { DURATION_PATTERN, parseDuration } from "@sluice/kit";
-import { parseSize, SIZE_PATTERN } from "@sluice/kit";
+import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "@sluice/kit";
 
 describe("durations", () => {
   it("reads every unit", () => {

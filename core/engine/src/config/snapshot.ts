@@ -54,7 +54,11 @@ export interface ServerSettings {
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
+  /** A client that takes nothing of its reply for so long is cut. */
+  readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
+  /** Requests whose steps are kept for who asks; 0 for none. */
+  readonly explainRequests: number;
   /** Absent: no page of another origin may call. */
   readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */
@@ -164,6 +168,7 @@ export interface PipelineSettings {
   readonly routes: readonly RouteSettings[];
   readonly operation: Operation;
   readonly deadlineMs: number;
+  readonly heartbeatMs: number;
   readonly steps: readonly StepSettings[];
   readonly at: Position;
 }

@@ -18,6 +18,7 @@ const EXPOSED = [
   "x-sluice-cost",
   "x-sluice-next-cursor",
   "x-sluice-overhead-ms",
+  "x-sluice-explain",
   "x-ratelimit-limit-requests",
   "x-ratelimit-remaining-requests",
   "x-ratelimit-reset-requests",

@@ -13,6 +13,8 @@ const LIMITS = {
   requestTimeout: 60_000,
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
+  // What waits for a client that does not read is held twice, as text and as bytes.
+  highWaterMark: 16_384,
   noDelay: true,
   // Checked with the other headers, so that the refusal has a body.
   requireHostHeader: false,

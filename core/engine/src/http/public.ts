@@ -9,6 +9,7 @@ import { LiveExchange } from "../pipeline/exchange.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, writePage } from "./egress/page.ts";
+import { cutWhenStalled } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { healthPage } from "./health.ts";
@@ -131,6 +132,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     if (!response.writableFinished) exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
+  cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs);
   await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
   release();
 }

@@ -14,7 +14,9 @@ import {
 } from "@sluice/kit/testing";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
+import { emptyRecord } from "../pipeline/exchange-record.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
+import { RecentRequests } from "../resources/recent-requests.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
@@ -35,12 +37,14 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
   const exchange = new LiveExchange({ ...options, read: async () => undefined });
   exchange.identity = fakeIdentity();
   exchange.request = fakeRequest({ model: "m" });
-  const route: CompiledRoute = { method: "POST", path: "/", pipeline: "chat", operation: "chat", deadlineMs: 60_000, run };
+  const names = { method: "POST", path: "/", pipeline: "chat", operation: "chat" } as const;
+  const route: CompiledRoute = { ...names, deadlineMs: 60_000, heartbeatMs: 0, outline: { ...names, steps: [] }, run };
   await serveExchange({ exchange }, exchange, route, response, {
     clock,
     log: fakeLog(lines),
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
     sample: () => undefined,
+    recent: new RecentRequests(1, emptyRecord),
     record: async (settled) => {
       await record?.();
       rows.push(...settled);

@@ -3,14 +3,17 @@
 import type { ServerResponse } from "node:http";
 import { discardReply } from "@sluice/kit";
 import { type Clock, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
-import type { CompiledRoute } from "../pipeline/compile.ts";
+import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
+import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { spendRows } from "../pipeline/rows.ts";
+import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
+import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "./explain.ts";
 import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
 import type { UsageSampler } from "./usage-sample.ts";
 
@@ -24,6 +27,8 @@ export interface ServeParts {
   readonly counting: EstimateParts;
   /** Learns from what upstreams told, behind the reply. */
   readonly sample: UsageSampler;
+  /** Keeps what happened to the newest requests. */
+  readonly recent: RecentRequests<ExchangeRecord>;
 }
 
 /** Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows first. */
@@ -34,37 +39,54 @@ export async function serveExchange(
   response: ServerResponse,
   parts: ServeParts,
 ): Promise<void> {
+  const { outline } = route;
   try {
     await route.run(ctx);
-    await answer(exchange, response, parts);
+    await answer(exchange, route, response, parts);
   } catch (error) {
-    await refuse(exchange, response, parts, toGatewayError(error));
+    await refuse(exchange, outline, response, parts, toGatewayError(error));
   } finally {
     exchange.end();
+  }
+  if (parts.recent.isOn) {
+    const status = response.headersSent ? response.statusCode : undefined;
+    writeRecord(parts.recent.next(kindOf(exchange, status)), exchange, outline, status, parts.clock);
   }
   parts.sample(exchange);
 }
 
-async function answer(exchange: LiveExchange, response: ServerResponse, parts: ServeParts): Promise<void> {
+function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
+  if (identity === undefined) return "stranger";
+  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "smooth" : "eventful";
+}
+
+async function answer(
+  exchange: LiveExchange,
+  { outline, heartbeatMs }: CompiledRoute,
+  response: ServerResponse,
+  parts: ServeParts,
+): Promise<void> {
   const { reply } = exchange;
   if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
   switch (reply.kind) {
     case "whole": {
       const costNanoUsd = await settle(exchange, parts);
-      const headers = replyHeaders(exchange, parts.clock);
+      const headers = headersOf(exchange, outline, reply.status, parts);
       if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
       writeWhole(response, reply, headers);
       return;
     }
     case "stream": {
-      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), async () => {
+      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), heartbeatMs, async (cut) => {
+        if (cut !== undefined) exchange.failure ??= cut;
         await settle(exchange, parts);
+        return mayExplain(exchange) ? explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : "";
       });
       if (failure !== undefined) report(exchange, failure, parts.log);
       return;
     }
     case "bytes":
-      await writeBytes(response, reply, replyHeaders(exchange, parts.clock), async () => {
+      await writeBytes(response, reply, headersOf(exchange, outline, reply.status, parts), async () => {
         await settle(exchange, parts);
       });
       return;
@@ -73,7 +95,13 @@ async function answer(exchange: LiveExchange, response: ServerResponse, parts: S
   }
 }
 
-async function refuse(exchange: LiveExchange, response: ServerResponse, parts: ServeParts, error: GatewayError): Promise<void> {
+async function refuse(
+  exchange: LiveExchange,
+  outline: RouteOutline,
+  response: ServerResponse,
+  parts: ServeParts,
+  error: GatewayError,
+): Promise<void> {
   exchange.failure ??= error;
   report(exchange, error, parts.log);
   try {
@@ -83,7 +111,14 @@ async function refuse(exchange: LiveExchange, response: ServerResponse, parts: S
     parts.log.error("spend rows of a failed request could not be stored", { request_id: exchange.id, error: cause });
   }
   if (response.headersSent) response.destroy();
-  else writeError(response, error, replyHeaders(exchange, parts.clock));
+  else writeError(response, error, headersOf(exchange, outline, error.status, parts));
+}
+
+/** The headers of a reply, and what happened to the request where its client asks for that and may. */
+function headersOf(exchange: LiveExchange, outline: RouteOutline, status: number, { clock }: ServeParts): string[] {
+  const headers = replyHeaders(exchange, clock);
+  if (mayExplain(exchange)) headers.push(EXPLAIN_HEADER, explainHeader(recordOf(exchange, outline, status, clock)));
+  return headers;
 }
 
 /** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
@@ -92,6 +127,7 @@ async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number
   // Only here, and rarely, does a reply wait for a count.
   if (hasUntold(exchange)) await estimateUsage(exchange, parts.counting);
   const rows = spendRows(exchange, parts.clock);
+  exchange.rows = rows;
   if (rows.length > 0) {
     try {
       await parts.record(rows);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Attempt, type Exchange, GatewayError, type TokenCounter } from "@sluice/spec";
+import { type AbortBilling, type Attempt, type Exchange, GatewayError, type JsonObject, type TokenCounter } from "@sluice/spec";
 import { fakeExchange, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import { estimateUsage, hasUntold } from "./usage-estimate.ts";
@@ -38,6 +38,7 @@ describe("an attempt whose usage nobody told", () => {
     ["is still open without content", { outcome: undefined }, false],
     ["failed", { outcome: "failure" }, false],
     ["lost to another attempt", { outcome: "failure", error: new GatewayError("hedge_lost", "lost") }, true],
+    ["failed while it was held back with content", { outcome: "failure", firstContentAtMs: 1 }, true],
     ["told its usage", { usage: USAGE }, false],
   ] as const)("is one that %s: %j, %s", (_what, parts, isUntold) => {
     const exchange = open();
@@ -84,6 +85,56 @@ describe("an attempt whose usage nobody told", () => {
     attempt(gone);
     await estimate(gone, tokens);
     expect(tokens.waits).toEqual([250, 250, 2_000, 2_000]);
+  });
+});
+
+describe("an attempt that the client has left", () => {
+  const GONE = new GatewayError("client_closed", "gone");
+  const early = { outcome: "failure", error: GONE } as const;
+  const said = { outcome: "partial", error: GONE, replyTexts: () => ["a", "b"] } as const;
+  const left = (body: JsonObject, abortBilling: AbortBilling, parts: Partial<Exchange> = {}): Exchange => {
+    const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }], ...body });
+    return open({ request, abortBilling, signal: AbortSignal.abort(GONE), ...parts });
+  };
+
+  it.each<[AbortBilling, JsonObject, number | undefined, number]>([
+    ["observed", { max_tokens: 500 }, undefined, 20],
+    ["free", { max_tokens: 500 }, undefined, 20],
+    ["input_only", { max_tokens: 500 }, 0, 20],
+    ["estimate_output", { max_tokens: 500 }, 500, 500],
+    ["estimate_output", { max_tokens: 500, max_completion_tokens: 300, n: 2 }, 600, 600],
+    ["estimate_output", { max_tokens: 5 }, 5, 20],
+    ["estimate_output", {}, 0, 20],
+  ])("has, with %s and %j, %s tokens before content and %i after it", async (billing, body, before, after) => {
+    const exchange = left(body, billing);
+    const first = attempt(exchange, early);
+    const second = attempt(exchange, said);
+    await estimate(exchange);
+    expect(first.usage?.completionTokens).toBe(before);
+    expect(first.usage?.promptTokens).toBe(before === undefined ? undefined : 26);
+    expect(second).toMatchObject({ usage: { completionTokens: after }, usageSource: "estimated" });
+  });
+
+  it("has at most the model's longest output", async () => {
+    const info = { maxOutputTokens: 100, supports: {} };
+    const model = { id: "m", entry: "m", mode: "chat", targets: [], accessGroups: [], ownedBy: "p", info } as const;
+    const attempts = [{ max_tokens: 1_000_000 }, {}].map(async (body) => {
+      const exchange = left(body, "estimate_output", { model });
+      const only = attempt(exchange, early);
+      await estimate(exchange);
+      return only.usage?.completionTokens;
+    });
+    expect(await Promise.all(attempts)).toEqual([100, 100]);
+  });
+
+  it("is none that failed by itself, and none that told its usage", () => {
+    const failed = left({}, "estimate_output");
+    attempt(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
+    attempt(failed, { ...said, usage: USAGE });
+    expect(hasUntold(failed)).toBe(false);
+    const late = left({}, "estimate_output", { signal: AbortSignal.abort(new GatewayError("deadline_exceeded", "late")) });
+    attempt(late, early);
+    expect(hasUntold(late)).toBe(false);
   });
 });
 

@@ -1,6 +1,7 @@
 /** The usage of attempts whose upstream told none: counted from the request and from what the reply said. */
 
-import { type Attempt, type Exchange, isGatewayError, type TokenCounter } from "@sluice/spec";
+import { isAbandoned, isClientGone } from "@sluice/kit";
+import type { Attempt, Exchange, GatewayRequest, TokenCounter } from "@sluice/spec";
 import { countPrompt } from "@sluice/kit/openai";
 import type { FamilyFactors } from "../counting/family-factor.ts";
 
@@ -15,14 +16,14 @@ const MAX_WAIT_MS = 250;
 /** Without a client nobody waits. */
 const MAX_WAIT_ALONE_MS = 2_000;
 
-/** Attempts that used tokens nobody told: those that answered, in full or in part. */
+/** Attempts that used tokens nobody told: those that answered, in full or in part, and those that are billed though they did not. */
 export function hasUntold(exchange: Exchange): boolean {
-  return isCounted(exchange) && exchange.attempts.some(isUntold);
+  return isCounted(exchange) && exchange.attempts.some((attempt) => isUntold(exchange, attempt));
 }
 
 /** Sets the usage of every attempt that lacks one, as `estimated`. Never rejects. */
 export async function estimateUsage(exchange: Exchange, { tokens, factors }: EstimateParts): Promise<void> {
-  const untold = exchange.attempts.filter(isUntold);
+  const untold = exchange.attempts.filter((attempt) => isUntold(exchange, attempt));
   const { request } = exchange;
   if (request === undefined) return;
   const maxWaitMs = isClientGone(exchange) ? MAX_WAIT_ALONE_MS : MAX_WAIT_MS;
@@ -33,14 +34,11 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   for (const [index, attempt] of untold.entries()) {
     const factor = factors.of(attempt.target.model);
     const promptTokens = Math.round((prompt?.tokens ?? 0) * factor);
-    const completionTokens = Math.round((completions[index]?.tokens ?? 0) * factor);
+    const saidTokens = Math.round((completions[index]?.tokens ?? 0) * (attempt.replyScale?.() ?? 1) * factor);
+    const completionTokens = Math.max(saidTokens, assumedTokens(exchange, attempt, request) ?? 0);
     attempt.usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
     attempt.usageSource = "estimated";
   }
-}
-
-function isClientGone({ signal }: Exchange): boolean {
-  return signal.aborted && isGatewayError(signal.reason) && signal.reason.code === "client_closed";
 }
 
 /** Operations whose bodies are in the reference dialect and billed by tokens. */
@@ -48,10 +46,27 @@ function isCounted({ operation, identity }: Exchange): boolean {
   return identity !== undefined && (operation === "chat" || operation === "embeddings");
 }
 
-function isUntold({ usage, outcome, firstContentAtMs, error }: Attempt): boolean {
+function isUntold(exchange: Exchange, attempt: Attempt): boolean {
+  const { usage, outcome, firstContentAtMs, error } = attempt;
   if (usage !== undefined) return false;
   // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.
-  if (outcome === "failure") return error?.code === "hedge_lost";
-  // An attempt without an outcome is about to be closed: as cut when there was content, as failed when there was none.
-  return outcome !== undefined || firstContentAtMs !== undefined;
+  if (error?.code === "hedge_lost") return true;
+  const { abortBilling: billing } = exchange;
+  const isBilledUnseen = billing === "estimate_output" || billing === "input_only";
+  if (isBilledUnseen && isAbandoned(exchange, attempt)) return true;
+  // One that failed has generated something when it was held back with its first content. An attempt without an outcome is
+  // about to be closed: as cut when there was content, as failed when there was none.
+  return outcome === "success" || outcome === "partial" || firstContentAtMs !== undefined;
+}
+
+/**
+ * The longest output that an attempt may have had, where it is to be billed as if it had: the request's bound or the model's,
+ * the lower one.
+ */
+function assumedTokens(exchange: Exchange, attempt: Attempt, { document }: GatewayRequest): number | undefined {
+  const isAssumed = exchange.abortBilling === "estimate_output" && exchange.operation === "chat";
+  if (!isAssumed || !isAbandoned(exchange, attempt)) return undefined;
+  const { max_completion_tokens: maxCompletion, max_tokens: max, n } = document.value;
+  const bounds = [maxCompletion ?? max, attempt.model?.info?.maxOutputTokens].filter((value) => typeof value === "number");
+  return bounds.length === 0 ? undefined : Math.min(...bounds) * (typeof n === "number" ? n : 1);
 }

@@ -2,10 +2,26 @@
 
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
 import { compose, type Link } from "./compose.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
+
+/** A step's name and its line in a pipeline file. */
+export interface StepPlace {
+  readonly name: string;
+  readonly at: Position;
+}
+
+/** What a route is made of, by name. Nothing in it keeps a generation alive. */
+export interface RouteOutline {
+  readonly method: string;
+  readonly path: string;
+  readonly pipeline: string;
+  readonly operation: Operation;
+  /** Outermost first. */
+  readonly steps: readonly StepPlace[];
+}
 
 /** A route that can run. */
 export interface CompiledRoute {
@@ -14,6 +30,9 @@ export interface CompiledRoute {
   readonly pipeline: string;
   readonly operation: Operation;
   readonly deadlineMs: number;
+  /** 0: none. */
+  readonly heartbeatMs: number;
+  readonly outline: RouteOutline;
   readonly run: (ctx: StepContext) => Promise<void>;
 }
 
@@ -62,9 +81,11 @@ export function compilePipelines(
       });
     }
     const run = compose(links);
+    const steps = pipeline.steps.map(({ at }, index) => ({ name: links[index]?.name ?? "", at }));
     for (const { method, path } of pipeline.routes) {
-      const { name, operation, deadlineMs } = pipeline;
-      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, run });
+      const { name, operation, deadlineMs, heartbeatMs } = pipeline;
+      const outline = { method, path, pipeline: name, operation, steps };
+      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, run });
     }
   }
   return { routes, instances };

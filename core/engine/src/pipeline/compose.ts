@@ -4,6 +4,7 @@
  */
 
 import { type Exchange, GatewayError, isGatewayError, type Next, type StepContext, type StepFunction } from "@sluice/spec";
+import type { StepTrace } from "./step-trace.ts";
 
 /** One step as the fold sees it. */
 export interface Link {
@@ -13,6 +14,17 @@ export interface Link {
   /** Whether the body must have been read before the step runs. */
   readonly needsBody: boolean;
   readonly run: StepFunction;
+}
+
+/** An exchange that keeps account of its steps. */
+interface Traced {
+  readonly trace?: StepTrace;
+}
+
+/** The trace of an exchange; of a branch, that of the exchange it belongs to. */
+function traceOf(exchange: Exchange): StepTrace | undefined {
+  const { trace } = exchange as Traced;
+  return trace !== undefined || exchange.parent === undefined ? trace : traceOf(exchange.parent);
 }
 
 /** One function that runs the links from the outermost to the innermost. */
@@ -28,13 +40,18 @@ interface Call {
 /** Runs the link at `index` and, through its `next`, the inner ones. `call` is over when it has ended. */
 async function runFrom(links: readonly Link[], index: number, ctx: StepContext, call: Call | undefined): Promise<void> {
   const link = links[index];
+  const trace = traceOf(ctx.exchange);
+  trace?.enter(index);
   try {
     if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
     if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
     await link.run(ctx, nextOf(links, index, ctx, link));
   } catch (error) {
-    throw link === undefined || isGatewayError(error) ? error : pluginFailure(link.name, error);
+    const failure = isGatewayError(error) ? error : pluginFailure(link?.name ?? "", error);
+    trace?.fail(index, failure.code);
+    throw failure;
   } finally {
+    trace?.leave(index);
     if (call !== undefined) call.isRunning = false;
   }
 }

@@ -1,6 +1,7 @@
 /** The exchange: one client request on its way through the house. */
 
 import {
+  type AbortBilling,
   type Attempt,
   type ClientRequest,
   type Clock,
@@ -13,8 +14,10 @@ import {
   type Operation,
   type Pricer,
   type Reply,
+  type SpendRow,
   type Target,
 } from "@sluice/spec";
+import { IN_BODY, StepTrace } from "./step-trace.ts";
 
 /** What an exchange is made from. */
 export interface ExchangeOptions {
@@ -48,9 +51,16 @@ export class LiveExchange implements Exchange {
   target: Target | undefined;
   reply: Reply | undefined;
   pricer: Pricer | undefined;
+  abortBilling: AbortBilling | undefined;
   /** What the client was told, or would have been, when the exchange failed. */
   failure: GatewayError | undefined;
   leaseIndex = -1;
+  /** What the steps did, and how long each took. */
+  readonly trace: StepTrace;
+  /** Milliseconds that the gateway itself took, to the headers of the reply. */
+  overheadMs: number | undefined;
+  /** The rows, once they are made. */
+  rows: readonly SpendRow[] | undefined;
   /** Set once the rows are in the outbox. */
   isSettled = false;
   readonly #controller = new AbortController();
@@ -70,6 +80,7 @@ export class LiveExchange implements Exchange {
     this.#read = options.read;
     this.startedAtMs = options.clock.now();
     this.startedMs = options.clock.monotonic();
+    this.trace = new StepTrace(options.clock, this.startedMs);
     this.deadlineMs = this.startedMs + options.deadlineMs;
     this.#timer = this.#timeOut(options.deadlineMs, "the route's deadline");
   }
@@ -79,11 +90,21 @@ export class LiveExchange implements Exchange {
   }
 
   receive(): Promise<void> {
-    this.#received ??= this.#read(this).then((request) => {
-      this.request = request;
-      if (request?.timeoutMs !== undefined) this.#shorten(request.timeoutMs);
-    });
+    this.#received ??= this.#receive();
     return this.#received;
+  }
+
+  async #receive(): Promise<void> {
+    // The client's time is no step's.
+    const place = this.trace.turnTo(IN_BODY);
+    const request = await this.#read(this);
+    this.trace.turnTo(place);
+    this.request = request;
+    if (request?.timeoutMs !== undefined) this.#shorten(request.timeoutMs);
+  }
+
+  note(step: string, text: string, about?: string): void {
+    this.trace.note(step, text, about);
   }
 
   beginAttempt(target: Target, provider: string): Attempt {
@@ -102,6 +123,7 @@ export class LiveExchange implements Exchange {
       usageSource: undefined,
       replyTexts: undefined,
       cost: undefined,
+      replyScale: undefined,
     };
     this.attempts.push(attempt);
     return attempt;

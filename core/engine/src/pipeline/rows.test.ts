@@ -23,6 +23,18 @@ function open(parts: Partial<LiveExchange> = {}): LiveExchange {
 }
 
 describe("the rows of an exchange", () => {
+  it("say how an attempt was billed that the client left, and say it of no other", () => {
+    const exchange = open({ abortBilling: "input_only" });
+    const failed = exchange.beginAttempt(fakeTarget("one"), "openai");
+    Object.assign(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
+    exchange.beginAttempt(fakeTarget("two"), "openai");
+    exchange.abort(new GatewayError("client_closed", "gone"));
+    expect(spendRows(exchange, clock).map(({ errorCode, metadata }) => [errorCode, metadata])).toEqual([
+      ["upstream_failed", { x: 1 }],
+      ["client_closed", { x: 1, on_abort: "input_only" }],
+    ]);
+  });
+
   it("are one for each attempt, each with its own outcome and cost", () => {
     const exchange = open();
     const failed = exchange.beginAttempt(fakeTarget("one"), "openai");

@@ -1,5 +1,6 @@
 /** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
 
+import { isAbandoned } from "@sluice/kit";
 import { type Attempt, type Clock, type Cost, GatewayError, type SpendRow } from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
 
@@ -26,6 +27,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
   return {
     ...commonPart(exchange),
     ...modelPart(exchange, attempt),
+    ...abortPart(exchange, attempt),
     attempt: attempt.number,
     targetId: attempt.target.id,
     provider: attempt.provider,
@@ -50,6 +52,13 @@ function modelPart({ request }: LiveExchange, { model }: Attempt) {
   if (model === undefined) return {};
   const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
   return { model: isAskedFor ? request.model : model.id, modelGroup: model.entry };
+}
+
+/** The rule by which an attempt was billed that the client left stands in its row. */
+function abortPart(exchange: LiveExchange, attempt: Attempt) {
+  const { abortBilling, request } = exchange;
+  if (abortBilling === undefined || !isAbandoned(exchange, attempt)) return {};
+  return { metadata: { ...request?.metadata, on_abort: abortBilling } };
 }
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {

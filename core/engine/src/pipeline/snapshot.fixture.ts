@@ -23,6 +23,7 @@ export function pipelineOf(
     routes: [{ method: "POST", path: "/v1/chat/completions", at: line(3) }],
     operation: "chat",
     deadlineMs: 600_000,
+    heartbeatMs: 15_000,
     steps: steps.map((step, index) => ({
       use: "",
       options: {},
@@ -46,7 +47,9 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       admin: { host: "127.0.0.1", port: 0 },
       authHeaders: [],
       drainTimeoutMs: 120_000,
+      stalledClientMs: 30_000,
       maxBodyBytes: 1_000_000,
+      explainRequests: 10,
       dataDirectory: "/tmp/none",
       timeZone: "UTC",
     },

@@ -53,14 +53,34 @@ describe("the text of a stream", () => {
     expect(new ObservedText().texts()).toEqual([]);
   });
 
-  it("may be asked in between, and stops growing at a bound", () => {
+  it("may be asked in between", () => {
     const observed = new ObservedText();
     observed.add(frame({ content: "one " }));
     expect(observed.texts()).toEqual(["one "]);
     observed.add(frame({ content: "two" }));
-    expect(observed.texts()).toEqual(["one two"]);
-    const block = frame({ content: "x".repeat(100_000) });
-    for (let index = 0; index < 100; index++) observed.add(block);
-    expect(observed.texts()[0]?.length).toBeLessThan(2_300_000);
+    expect([observed.texts(), observed.scale]).toEqual([["one two"], 1]);
+    expect(new ObservedText().scale).toBe(1);
+  });
+
+  it.each([
+    ["short events", 12, 400_000],
+    ["long events", 5_000, 900],
+    ["enormous events", 100_000, 60],
+  ])("is a sample when it is long, of %s, and the scale says of how much", (_what, characters, frames) => {
+    const observed = new ObservedText();
+    for (let index = 0; index < frames; index++) observed.add(frame({ content: "x".repeat(characters) }));
+    const kept = observed.texts().join("").length;
+    expect(kept).toBeGreaterThanOrEqual(16_384);
+    expect(kept).toBeLessThanOrEqual(32_768);
+    expect(kept * observed.scale).toBeCloseTo(characters * frames, 0);
+  });
+
+  it("is sampled over its whole length", () => {
+    const observed = new ObservedText();
+    for (let index = 0; index < 100_000; index++) observed.add(frame({ content: index < 50_000 ? "a" : "b" }));
+    const text = observed.texts().join("");
+    const early = text.replaceAll("b", "").length / text.length;
+    expect(early).toBeGreaterThan(0.4);
+    expect(early).toBeLessThan(0.6);
   });
 });

@@ -1,15 +1,21 @@
 /**
  * What a stream has said so far, kept in case that no usage comes: a client may go, an upstream may tell none. The common
- * frame costs one search and a short copy, no parsing; what is kept is the text and not the events around it.
+ * frame costs one search and a short copy, no parsing; what is kept is the text and not the events around it. Of a long text a
+ * sample is kept, spread over the whole of it, so that a stream holds some ten kilobytes however long it lasts.
  */
 
 import type { Frame } from "@sluice/spec";
 import { replyTexts } from "./reply-texts.ts";
 
 /** Characters of events after which what was gathered from them is copied out, so that none of them is held longer. */
-const FOLD_CHARACTERS = 65_536;
-/** Beyond this the rest is not kept: no model writes as much. */
-const MAX_CHARACTERS = 2 * 1024 * 1024;
+const FOLD_CHARACTERS = 16_384;
+/**
+ * A text up to this length, some 8,000 tokens, is kept whole. Of a longer one every second, fourth, eighth … piece is kept: at
+ * least half as much as this. Its tokens are those of the sample, in proportion.
+ */
+const MAX_CHARACTERS = 32_768;
+/** And of one piece at most this. */
+const MAX_PIECE_CHARACTERS = 16_384;
 
 /** Starts of a delta's text as it stands in an event. Inside a string its quotes would carry backslashes. */
 const STARTS = ['"content":"', '"arguments":"', '"reasoning_content":"', '"content": "', '"arguments": "'];
@@ -24,14 +30,18 @@ export class ObservedText {
   /** Frames whose text could not be told without parsing. */
   #others: Frame[] = [];
   #unfolded = 0;
-  readonly #pieces: string[] = [];
+  /** What is kept of every `#stride`th fold, the first one included. */
+  #pieces: string[] = [];
   #kept = 0;
+  #folds = 0;
+  #stride = 1;
+  /** Characters of the whole text. */
+  #characters = 0;
   #start = STARTS[0] ?? "";
   /** Where the text stood in the last frame. The events of a stream begin alike, so it is looked for there first. */
   #place = 0;
 
   add(frame: Frame): void {
-    if (this.#kept > MAX_CHARACTERS) return;
     const { raw } = frame;
     this.#unfolded += raw?.length ?? 256;
     const escaped = raw === undefined ? undefined : this.#find(raw);
@@ -41,10 +51,16 @@ export class ObservedText {
     if (this.#unfolded > FOLD_CHARACTERS) this.#fold();
   }
 
-  /** The text so far: one for the running text, then those of calls and the like. */
+  /** The text so far, or the sample of it. */
   texts(): readonly string[] {
     this.#fold();
     return this.#pieces.length === 0 ? [] : [this.#pieces.join("")];
+  }
+
+  /** How many times as long as `texts` the text is: 1 when that is all of it. */
+  get scale(): number {
+    this.#fold();
+    return this.#kept === 0 ? 1 : this.#characters / this.#kept;
   }
 
   #find(raw: string): string | undefined {
@@ -66,14 +82,26 @@ export class ObservedText {
   }
 
   #fold(): void {
+    if (this.#unfolded === 0) return;
     const parts: string[] = this.#escaped === "" ? [] : [unescape(this.#escaped)];
     for (const frame of this.#others) parts.push(...textsOf(frame));
     this.#escaped = "";
     this.#others = [];
     this.#unfolded = 0;
-    for (const part of parts) {
-      this.#kept += part.length;
-      this.#pieces.push(part);
+    const text = parts.join("");
+    this.#characters += text.length;
+    if (this.#folds++ % this.#stride === 0) this.#keep(text);
+  }
+
+  #keep(text: string): void {
+    // A slice of a long text would hold all of it.
+    const piece = text.length <= MAX_PIECE_CHARACTERS ? text : structuredClone(text.slice(0, MAX_PIECE_CHARACTERS));
+    this.#pieces.push(piece);
+    this.#kept += piece.length;
+    while (this.#kept > MAX_CHARACTERS) {
+      this.#stride *= 2;
+      this.#pieces = this.#pieces.filter((_, index) => index % 2 === 0);
+      this.#kept = this.#pieces.reduce((sum, { length }) => sum + length, 0);
     }
   }
 }

@@ -1,15 +1,16 @@
 /** One native call: bytes out, bytes back, the usage read on the way. */
 
-import { type Attempt, type BytesReply, type Clock, GatewayError, type HttpCall, type ProviderTimeouts } from "@sluice/spec";
+import { type Attempt, type BytesReply, type Clock, GatewayError, type HttpCall, type ProviderInstance } from "@sluice/spec";
+import { authorize } from "../transport/authorize.ts";
 import { asGatewayError } from "../transport/errors.ts";
 import type { Upstream, UpstreamResponse } from "../transport/upstream.ts";
 import { createUsageMeter } from "./meter.ts";
 
 /** What a native call needs. */
 export interface PassthroughOptions {
+  readonly provider: ProviderInstance;
   readonly upstream: Upstream;
   readonly call: HttpCall;
-  readonly timeouts: ProviderTimeouts;
   /** The record to fill in. */
   readonly attempt: Attempt;
   readonly signal: AbortSignal;
@@ -24,10 +25,11 @@ const FORWARDED = ["content-type", "content-length", "content-encoding", "conten
  * upstream's word. Throws only when there is no response. The body records the attempt's end.
  */
 export async function runPassthrough(options: PassthroughOptions): Promise<BytesReply> {
-  const { upstream, call, timeouts, attempt, signal, clock } = options;
+  const { provider, upstream, attempt, signal, clock } = options;
   const startedMs = clock.monotonic();
   try {
-    const response = await upstream.send(call, { signal, timeouts });
+    const call = await authorize(provider.translation, options.call, signal);
+    const response = await upstream.send(call, { signal, timeouts: provider.timeouts });
     attempt.upstreamMs = clock.monotonic() - startedMs;
     return { kind: "bytes", status: response.status, headers: replyHeaders(response), body: meteredBody(response, options) };
   } catch (error) {

@@ -21,6 +21,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     target: undefined,
     reply: undefined,
     pricer: undefined,
+    abortBilling: undefined,
     attempts,
     beginAttempt(target, provider) {
       const attempt = fakeAttempt({ number: attempts.length + 1, target, model: this.model, provider });
@@ -29,6 +30,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     },
     gates: [],
     onSettle: () => undefined,
+    note: () => undefined,
     headers: new Map(),
     state: new Map(),
     ...parts,

@@ -202,7 +202,10 @@ export const FAULTS: readonly Fault[] = [
   split("u43-endless", UNREADABLE, LATE_TIMEOUT, (stage) => {
     if (stage.isStream) {
       stage.openStream();
-      return stage.repeat(20, () => stage.chunk(TINY.repeat(100)));
+      return stage.repeat(20, () => {
+        stage.chunk(TINY.repeat(100));
+        stage.bill(stage.record.billedTokens + 100);
+      });
     }
     stage.head(200, "content-type: application/json", "transfer-encoding: chunked");
     return stage.repeat(1, () => stage.chunk(" ".repeat(2 * 1024 * 1024)));
@@ -231,6 +234,7 @@ export const FAULTS: readonly Fault[] = [
     stage.end();
   }),
   split("u48-short-length", UNREADABLE, CUT, (stage) => {
+    stage.bill(WORDS.length);
     if (!stage.isStream)
       return stage.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 30\r\n\r\n${goodBody()}`);
     const head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream";

@@ -11,6 +11,14 @@ export interface FaultRecord {
   /** The connection it came on, numbered from 1. */
   readonly connection: number;
   readonly receivedAtMs: number;
+  /** The `user` of the request's body: the mark by which a spend row finds its record. Empty without one. */
+  readonly user: string;
+  /** Whether the connection had served another request before. */
+  readonly isReused: boolean;
+  /** Bytes that were written as an answer. */
+  answeredBytes: number;
+  /** Whether the answer told its usage, which is `USAGE`. */
+  toldUsage: boolean;
   /** Completion tokens that were generated, and so billed, whether or not they arrived. */
   billedTokens: number;
   /** When the gateway ended the connection, `undefined` while it has not. */
@@ -25,6 +33,7 @@ const ID = { id: "chatcmpl-fault", created: 1_700_000_000, model: "fault" };
 export const GOOD_TOKENS = 4;
 /** The usage of a good answer. */
 export const USAGE = { prompt_tokens: 5, completion_tokens: GOOD_TOKENS, total_tokens: 5 + GOOD_TOKENS };
+const USAGE_MARK = `"total_tokens":${USAGE.total_tokens}`;
 /** The text of a good answer. */
 export const GOOD_TEXT = "The quick brown fox";
 
@@ -62,6 +71,8 @@ export function errorBody(type: string, code: string | null = null): string {
 export class Stage {
   readonly record: FaultRecord;
   readonly #socket: Socket;
+  /** The end of what was written: a usage may be written byte by byte. */
+  #tail = "";
 
   constructor(socket: Socket, record: FaultRecord) {
     this.#socket = socket;
@@ -77,7 +88,13 @@ export class Stage {
   }
 
   write(bytes: string | Uint8Array): void {
-    if (this.isOpen) this.#socket.write(bytes);
+    if (!this.isOpen) return;
+    this.#socket.write(bytes);
+    this.record.answeredBytes += bytes.length;
+    if (this.record.toldUsage) return;
+    const text = this.#tail + (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1"));
+    this.record.toldUsage = text.includes(USAGE_MARK);
+    this.#tail = text.slice(-USAGE_MARK.length);
   }
 
   /** A head with these header lines, and nothing else. */

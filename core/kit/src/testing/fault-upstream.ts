@@ -5,7 +5,7 @@ import { FAULTS } from "./fault-upstream-modes.ts";
 import { type FaultRecord, Stage } from "./fault-upstream-stage.ts";
 
 export { FAULTS, type Fault, type FaultOutcome } from "./fault-upstream-modes.ts";
-export { GOOD_TEXT, GOOD_TOKENS } from "./fault-upstream-stage.ts";
+export { GOOD_TEXT, GOOD_TOKENS, USAGE } from "./fault-upstream-stage.ts";
 export type { FaultRecord } from "./fault-upstream-stage.ts";
 
 /** A running fault upstream. */
@@ -58,6 +58,9 @@ export async function createFaultUpstream(): Promise<FaultUpstream> {
           number: requests.length + 1,
           connection,
           receivedAtMs: Date.now(),
+          isReused: record !== undefined,
+          answeredBytes: 0,
+          toldUsage: false,
           billedTokens: 0,
           closedByPeerAtMs: undefined,
           closedHereAtMs: undefined,
@@ -88,7 +91,7 @@ export async function createFaultUpstream(): Promise<FaultUpstream> {
 }
 
 /** Takes one whole request off the front. The mode of an early answer is in its first bytes: the rest is not waited for. */
-function takeRequest(bytes: Buffer): { facts: { mode: string; stream: boolean }; rest: Buffer } | undefined {
+function takeRequest(bytes: Buffer): { facts: Pick<FaultRecord, "mode" | "stream" | "user">; rest: Buffer } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const head = bytes.toString("latin1", 0, headEnd);
@@ -97,5 +100,6 @@ function takeRequest(bytes: Buffer): { facts: { mode: string; stream: boolean };
   const body = bytes.toString("utf8", headEnd + 4, bodyEnd);
   const mode = /"model": *"([^"]+)"/.exec(body)?.[1] ?? "";
   if (bytes.length < bodyEnd && !mode.startsWith("u51-")) return undefined;
-  return { facts: { mode, stream: /"stream": *true/.test(body) }, rest: bytes.subarray(Math.min(bodyEnd, bytes.length)) };
+  const user = /"user": *"([^"]+)"/.exec(body)?.[1] ?? "";
+  return { facts: { mode, user, stream: /"stream": *true/.test(body) }, rest: bytes.subarray(Math.min(bodyEnd, bytes.length)) };
 }

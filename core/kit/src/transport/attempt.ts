@@ -5,13 +5,16 @@ import {
   type Clock,
   type DecodedReply,
   GatewayError,
+  type HttpCall,
   type ProviderInstance,
   type ProviderRequest,
   type Reply,
   type UpstreamCall,
 } from "@sluice/spec";
 import { replyTexts } from "../openai/reply-texts.ts";
+import { authorize } from "./authorize.ts";
 import { asGatewayError } from "./errors.ts";
+import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./local.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./whole-stream.ts";
@@ -27,6 +30,8 @@ export interface AttemptOptions {
   readonly attempt: Attempt;
   /** Whether a streaming client wants the usage chunk. */
   readonly includeUsage: boolean;
+  /** Holds a stream back beyond its first content. Absent: not at all. */
+  readonly commitAfter?: CommitAfter | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
@@ -37,15 +42,15 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_ERROR_MS = 2_000;
 
 /**
- * Makes one upstream call. Resolves with a whole reply, or with a stream whose first content has arrived. Every failure
- * before that is thrown as a GatewayError and recorded as a failed attempt; a stream records its own end.
+ * Makes one upstream call. Resolves with a whole reply, or with a stream whose first content has arrived and that has been
+ * held back as long as it was to be. Every failure before that is thrown as a GatewayError and recorded as a failed attempt; a stream records its own end.
  */
 export async function runAttempt(options: AttemptOptions): Promise<Reply> {
   const { attempt, clock } = options;
   const startedMs = clock.monotonic();
   try {
-    const reply = await run(options);
-    attempt.upstreamMs = clock.monotonic() - startedMs;
+    const reply = await run(options, startedMs);
+    attempt.upstreamMs ??= clock.monotonic() - startedMs;
     return reply;
   } catch (error) {
     const failure = asGatewayError(error);
@@ -56,20 +61,27 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
   }
 }
 
-async function run(options: AttemptOptions): Promise<Reply> {
-  const { provider, request, call, attempt, clock, signal } = options;
-  const { translation, timeouts } = provider;
-  const response = call.kind === "local" ? localResponse(call) : await options.upstream.send(call, { signal, timeouts });
+async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter } = options;
+  const { translation } = provider;
+  const response = call.kind === "local" ? localResponse(call) : await send(options, call);
   if (response.status < 200 || response.status > 299) throw await refusal(options, response);
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
-    return openStream({ response, translator: translation.stream(request), attempt, includeUsage: options.includeUsage, clock });
+    const translator = translation.stream(request);
+    return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter });
   }
   const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request);
   settle(options, decoded);
   // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
-  if (request.stream) return wholeAsStream(decoded.document.value, options.includeUsage);
+  if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
   return { kind: "whole", status: 200, document: decoded.document };
+}
+
+async function send({ provider, upstream, signal }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
+  const { translation, timeouts } = provider;
+  const ready = authorize(translation, call, signal);
+  return upstream.send(ready instanceof Promise ? await ready : ready, { signal, timeouts });
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {

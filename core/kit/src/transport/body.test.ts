@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ResponseBody } from "./body.ts";
 
 /** A body with a transport that writes down what it is told. */
@@ -14,12 +14,36 @@ function openBody() {
 const bytes = (length: number): Uint8Array => new Uint8Array(length);
 
 describe("a body that is read", () => {
-  it("pauses the transport over 64 KB, and resumes it when what waits is taken", async () => {
+  it("pauses the transport over 16 KB, and resumes it when the reader has done its work and comes back", async () => {
     const { body, told } = openBody();
-    for (let count = 0; count < 5; count++) body.push(bytes(20_000));
+    for (let count = 0; count < 5; count++) body.push(bytes(10_000));
     expect(told).toEqual(["pause"]);
     expect(await body.read()).toHaveLength(5);
-    expect(told).toEqual(["pause", "resume"]);
+    expect(told).toEqual(["pause"]);
+    const waiting = body.read();
+    await vi.waitFor(() => expect(told).toEqual(["pause", "resume"]));
+    body.push(bytes(1));
+    expect(await waiting).toHaveLength(1);
+  });
+
+  it("does not miss what comes while it resumes", async () => {
+    const body: ResponseBody = new ResponseBody({ pause: () => undefined, resume: () => body.push(bytes(1)) }, () => undefined);
+    body.push(bytes(20_000));
+    expect(await body.read()).toHaveLength(1);
+    expect(await body.read()).toHaveLength(1);
+  });
+
+  it("takes the rest of one read of a socket before it pauses, up to a bound", () => {
+    const { body, told } = openBody();
+    const read = bytes(65_536);
+    body.push(read.subarray(0, 30_000));
+    body.push(read.subarray(30_000, 60_000));
+    expect(told).toEqual([]);
+    body.push(read.subarray(60_000, 65_520));
+    expect(told).toEqual(["pause"]);
+    const other = openBody();
+    other.body.push(bytes(200_000).subarray(0, 140_000));
+    expect(other.told).toEqual(["pause"]);
   });
 
   it("gives what has arrived before the failure", async () => {

@@ -1,6 +1,7 @@
 /** The body of an upstream's response: collected with a bound, or read as it comes with back-pressure. */
 
 import { GatewayError } from "@sluice/spec";
+import { nextTurn } from "./turns.ts";
 
 /** The part of undici's controller that a body needs. */
 export interface FlowControl {
@@ -8,8 +9,12 @@ export interface FlowControl {
   resume(): void;
 }
 
-/** The upstream is paused while this many bytes wait to be read. */
-const HIGH_WATER_BYTES = 65_536;
+/** The upstream is paused while more bytes than this wait to be read, and goes on when the reader comes back for more. */
+const HIGH_WATER_BYTES = 16_384;
+/** In the middle of one read of the socket it is not paused below this: what is left would be copied, again and again. */
+const MIDDLE_HIGH_WATER_BYTES = 131_072;
+/** A chunk with less than this behind it is the last of its read: the rest is framing. */
+const FRAMING_BYTES = 32;
 /** What may follow the end mark of a stream: an empty line, a comment. A connection that says more is not used again. */
 const AFTERWORD_BYTES = 1_024;
 
@@ -36,6 +41,11 @@ export class ResponseBody {
     return this.#isPaused;
   }
 
+  /** Why the body broke off, `undefined` while it has not. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
   /** Takes a chunk from the transport. */
   push(chunk: Uint8Array): void {
     if (this.#isEnded) return;
@@ -46,7 +56,8 @@ export class ResponseBody {
       return;
     }
     this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes > HIGH_WATER_BYTES && !this.#isPaused) {
+    const bound = isLastOfRead(chunk) ? HIGH_WATER_BYTES : MIDDLE_HIGH_WATER_BYTES;
+    if (this.#waitingBytes > bound && !this.#isPaused) {
       this.#isPaused = true;
       this.#flow.pause();
     }
@@ -120,18 +131,29 @@ export class ResponseBody {
     return Buffer.concat(chunks).subarray(0, maxBytes);
   }
 
-  /** The chunks that have arrived, waiting for the next one; `undefined` at the end. Rejects with the failure. */
+  /** The chunks that have arrived, waiting for the next one; `undefined` at the end, none after a `nudge`. Rejects with the failure. */
   async read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.#chunks.length === 0 && !this.#isEnded) {
+      // Only here, and not when the last chunks were handed out: as long as the reader has work, nothing is read ahead. And in
+      // turn: what comes is a large piece of work.
+      if (this.#isPaused) await nextTurn();
+      this.#resume();
+    }
+    // To resume may bring the next chunk at once.
     if (this.#chunks.length === 0 && !this.#isEnded) await this.#arrival();
     if (this.#chunks.length > 0) {
       const chunks = this.#chunks;
       this.#chunks = [];
       this.#waitingBytes = 0;
-      this.#resume();
       return chunks;
     }
     if (this.#failure !== undefined) throw this.#failure;
-    return undefined;
+    return this.#isEnded ? undefined : [];
+  }
+
+  /** Lets a reader that waits go on with nothing. */
+  nudge(): void {
+    this.#notify();
   }
 
   #arrival(): Promise<void> {
@@ -151,6 +173,11 @@ export class ResponseBody {
     this.#isPaused = false;
     this.#flow.resume();
   }
+}
+
+/** Whether the memory of a chunk, that of one read, ends with it. */
+function isLastOfRead({ buffer, byteOffset, length }: Uint8Array): boolean {
+  return buffer.byteLength - byteOffset - length < FRAMING_BYTES;
 }
 
 function tooLarge(): GatewayError {

@@ -2,5 +2,6 @@
 
 export { runAttempt, type AttemptOptions } from "./attempt.ts";
 export { asGatewayError } from "./errors.ts";
+export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
 export { Upstream, type SendOptions, type UpstreamOptions, type UpstreamResponse } from "./upstream.ts";

@@ -4,6 +4,7 @@ import { createChatTranslator } from "../openai/stream.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { fakeAttempt } from "../testing/fake-exchange.ts";
 import { ResponseBody } from "./body.ts";
+import { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 import { openStream } from "./stream.ts";
 
 const clock = fakeClock();
@@ -18,6 +19,12 @@ const STOP = delta({}, "stop");
 const USAGE = event({ id: "c", model: "m", choices: [], usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } });
 const ERROR = event({ error: { message: "overloaded", type: "overloaded_error" } });
 const DONE = "data: [DONE]\n\n";
+
+interface OpenOptions {
+  readonly includeUsage?: boolean;
+  readonly type?: string;
+  readonly commitAfter?: CommitAfter;
+}
 
 /** An upstream whose next bytes the test decides. */
 class Wire {
@@ -43,9 +50,11 @@ class Wire {
     return this;
   }
 
-  open({ includeUsage = false, type = "text/event-stream; charset=utf-8" } = {}): Promise<StreamReply> {
+  open({ includeUsage = false, type = "text/event-stream; charset=utf-8", commitAfter }: OpenOptions = {}): Promise<StreamReply> {
     const response = { status: 200, headers: { "content-type": type }, body: this.#body };
-    return openStream({ response, translator: createChatTranslator("m"), attempt: this.attempt, includeUsage, clock });
+    const translator = createChatTranslator("m");
+    const startedMs = clock.monotonic();
+    return openStream({ response, translator, attempt: this.attempt, includeUsage, clock, startedMs, commitAfter });
   }
 }
 
@@ -241,5 +250,86 @@ describe("a large chunk", () => {
     clearInterval(timer);
     expect(texts).toHaveLength(10_002);
     expect(turns).toBeGreaterThan(5);
+  });
+});
+
+describe("a stream that is held back", () => {
+  const words = (count: number): string => delta({ content: "word" }).repeat(count);
+
+  it.each([
+    ["enough tokens", { tokens: 5 }, words(4), words(1)],
+    ["a long text, four bytes a token", { tokens: 5 }, delta({ content: "x".repeat(16) }), delta({ content: "y" })],
+    ["enough bytes", { bytes: 1_000 }, words(2), words(20)],
+    ["what is reached first", { tokens: 1_000, bytes: 1_000, ms: 60_000 }, words(2), words(20)],
+    [
+      "its own bound",
+      { ms: 60_000 },
+      delta({ content: "x".repeat(MAX_HELD_BYTES / 2) }),
+      delta({ content: "x".repeat(MAX_HELD_BYTES / 2) }),
+    ],
+    ["the end of the stream", { tokens: 1_000 }, words(2), DONE],
+    ["the end of the connection", { tokens: 1_000 }, HELLO + STOP, USAGE],
+  ])("is let go with %s: %j", async (what, commitAfter, before, after) => {
+    const wire = new Wire().say(ROLE, before);
+    const opening = wire.open({ commitAfter });
+    expect(await soon(opening)).toBe(isOpen);
+    wire.say(after);
+    if (what === "the end of the connection") wire.end();
+    const reply = await opening;
+    expect(reply.status).toBe(200);
+    expect(wire.attempt.outcome).toBeUndefined();
+    wire.say(DONE).end();
+    const { texts, error } = await drain(reply);
+    expect(error).toBeUndefined();
+    expect(texts.slice(0, 2)).toEqual([ROLE, before.slice(0, before.indexOf("\n\n") + 2)]);
+    expect(wire.attempt.outcome).toBe("success");
+  });
+
+  it("is let go when the time is over, though nothing comes any more, and goes on afterwards", async () => {
+    const wire = new Wire().say(HELLO);
+    const reply = await wire.open({ commitAfter: { ms: 10 } });
+    wire.say(STOP, DONE).end();
+    expect(await drain(reply)).toEqual({ texts: [HELLO, STOP], error: undefined });
+  });
+
+  it.each([
+    ["an error event", [ERROR], "upstream_overloaded"],
+    ["an error event in the same piece as enough tokens", [words(10) + ERROR], "upstream_overloaded"],
+  ])("fails with %s, and nothing of it is left to read", async (_what, events, code) => {
+    const wire = new Wire().say(HELLO, ...events);
+    await expect(wire.open({ commitAfter: { tokens: 5 } })).rejects.toMatchObject({ code, retryable: true });
+    expect(wire.cancelled).toBeDefined();
+    expect(wire.attempt).toMatchObject({ firstContentAtMs: clock.now() });
+    expect(wire.attempt.replyTexts?.().join("")).toContain("Hello");
+  });
+
+  it("fails when it is cut, or its connection fails", async () => {
+    await expect(
+      new Wire()
+        .say(HELLO)
+        .end()
+        .open({ commitAfter: { tokens: 5 } }),
+    ).rejects.toMatchObject({
+      code: "stream_truncated",
+      retryable: true,
+    });
+    const silence = new GatewayError("upstream_timeout", "silent");
+    const wire = new Wire().say(HELLO);
+    const opening = wire.open({ commitAfter: { tokens: 5, ms: 60_000 } });
+    expect(await soon(opening)).toBe(isOpen);
+    wire.fail(silence);
+    await expect(opening).rejects.toBe(silence);
+  });
+
+  it("has the first content's time, not that of its release", async () => {
+    const wire = new Wire().say(HELLO);
+    const opening = wire.open({ commitAfter: { tokens: 2 } });
+    await soon(opening);
+    const { firstContentAtMs, upstreamMs } = wire.attempt;
+    clock.advance(500);
+    wire.say(words(3));
+    await opening;
+    expect(wire.attempt).toMatchObject({ firstContentAtMs, upstreamMs });
+    expect(firstContentAtMs).toBe(clock.now() - 500);
   });
 });

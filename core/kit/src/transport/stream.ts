@@ -1,6 +1,5 @@
 /** A streamed reply: events in, frames out, primed to its first content. */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type Attempt,
   type Clock,
@@ -17,6 +16,8 @@ import { ObservedText } from "../openai/observed-text.ts";
 import { createEventReader, type EventReader } from "../stream/events.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
+import { type CommitAfter, Hold } from "./hold.ts";
+import { nextTurn } from "./turns.ts";
 import type { UpstreamResponse } from "./upstream.ts";
 
 /** What a stream is made from. */
@@ -26,16 +27,20 @@ export interface StreamOptions {
   readonly attempt: Attempt;
   readonly includeUsage: boolean;
   readonly clock: Clock;
+  /** The attempt's beginning on the monotonic clock. */
+  readonly startedMs: number;
+  /** Holds the stream back beyond its first content. Absent: not at all. */
+  readonly commitAfter?: CommitAfter | undefined;
 }
 
 /** Time for the connection to end after the stream's own end mark. */
 const END_GRACE_MS = 1_000;
-/** Bytes that are read in one turn of the event loop: some thousand events of the smallest kind, a few milliseconds. */
+/** Bytes that are read at once. Whoever brings more waits for a turn with each piece of it, as everybody else who does. */
 const TURN_BYTES = 16_384;
 
 /**
- * Opens a stream and reads it to its first content. Throws whatever fails before that. Afterwards the frames throw what
- * fails, and record the attempt's end in every case.
+ * Opens a stream and reads it to its first content, or as far as `commitAfter` says. Throws whatever fails before that.
+ * Afterwards the frames throw what fails, and record the attempt's end in every case.
  */
 export async function openStream(options: StreamOptions): Promise<StreamReply> {
   const type = options.response.headers["content-type"];
@@ -47,7 +52,7 @@ export async function openStream(options: StreamOptions): Promise<StreamReply> {
     );
   }
   const reader = new StreamReader(options);
-  await reader.prime();
+  await reader.prime(options.commitAfter);
   return { kind: "stream", status: 200, frames: reader.frames() };
 }
 
@@ -59,6 +64,7 @@ class StreamReader implements StreamSink {
   readonly #attempt: Attempt;
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
+  readonly #startedMs: number;
   #queue: Frame[] = [];
   /** What has arrived and waits for a turn of its own, the next piece last. */
   #later: Uint8Array[] = [];
@@ -69,12 +75,14 @@ class StreamReader implements StreamSink {
   #failure: unknown;
   readonly #observed = new ObservedText();
 
-  constructor({ response, translator, attempt, includeUsage, clock }: StreamOptions) {
+  constructor({ response, translator, attempt, includeUsage, clock, startedMs }: StreamOptions) {
     this.#body = response.body;
     this.#attempt = attempt;
     attempt.replyTexts = () => this.#observed.texts();
+    attempt.replyScale = () => this.#observed.scale;
     this.#includeUsage = includeUsage;
     this.#clock = clock;
+    this.#startedMs = startedMs;
     this.#events = createEventReader((event) => {
       if (!this.#isDone) translator.event(event, this);
     });
@@ -85,6 +93,7 @@ class StreamReader implements StreamSink {
     if (role === "content" && !this.committed) {
       this.committed = true;
       this.#attempt.firstContentAtMs = this.#clock.now();
+      this.#attempt.upstreamMs = this.#clock.monotonic() - this.#startedMs;
     }
     if (role === "content") this.#lastContent = frame;
     // Kept in case that no usage follows; one that has come makes it needless.
@@ -101,7 +110,7 @@ class StreamReader implements StreamSink {
     this.#isDone = true;
   }
 
-  async prime(): Promise<void> {
+  async prime(commitAfter: CommitAfter | undefined): Promise<void> {
     try {
       while (!this.committed && !this.#isDone) {
         await this.#read();
@@ -111,9 +120,33 @@ class StreamReader implements StreamSink {
       if (!this.committed && !this.#queue.some((frame) => Array.isArray(frame.chunk().choices))) {
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
+      if (commitAfter !== undefined && this.committed) await this.#hold(commitAfter);
     } catch (error) {
       this.#body.cancel(error);
       throw error;
+    }
+  }
+
+  /** Reads on without handing out. What is held stays in the queue, so that nobody else's frames pay for it. */
+  async #hold(after: CommitAfter): Promise<void> {
+    const hold = new Hold(after);
+    let isDue = false;
+    const release = (): void => {
+      isDue = true;
+      this.#body.nudge();
+    };
+    const timer = after.ms === undefined ? undefined : setTimeout(release, after.ms);
+    try {
+      for (let measured = 0; ;) {
+        for (const frame of this.#queue.slice(measured)) hold.add(frame);
+        measured = this.#queue.length;
+        // Nothing was handed out, so even a stream that said enough before it failed has only failed.
+        if (this.#failure !== undefined) throw this.#failure;
+        if (isDue || hold.isFull || this.#isDone) return;
+        await this.#read();
+      }
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -156,14 +189,14 @@ class StreamReader implements StreamSink {
     const attempt = this.#attempt;
     if (attempt.outcome !== undefined) return;
     attempt.outcome = "partial";
-    attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
+    attempt.error ??= this.#body.failure === undefined ? clientClosed() : asGatewayError(this.#body.failure);
     attempt.endedAtMs = this.#clock.now();
     this.#body.cancel(attempt.error);
   }
 
   /** Takes what has arrived. A body that ends without the dialect's end mark, and before the reply's end, is a cut stream. */
   async #read(): Promise<void> {
-    const chunks = this.#later.length > 0 ? await this.#nextPiece() : inTurns(await this.#body.read(), this.#later);
+    const chunks = this.#later.length > 0 ? await this.#nextPiece() : inPieces(await this.#body.read(), this.#later);
     if (chunks === undefined && this.#isEnded) {
       if (!isFinished(this.#lastContent, this.#attempt.usage)) {
         throw new GatewayError("stream_truncated", "The upstream's stream ended before its end mark; the reply is incomplete.");
@@ -183,7 +216,7 @@ class StreamReader implements StreamSink {
     }
   }
 
-  /** Lets everybody else run first: the events of one large chunk are many. */
+  /** Waits for a turn: the events of one large chunk are many. */
   async #nextPiece(): Promise<readonly Uint8Array[]> {
     await nextTurn();
     const piece = this.#later.pop();
@@ -191,8 +224,12 @@ class StreamReader implements StreamSink {
   }
 }
 
-/** What may be read at once. When that is not all, the rest is put into `later`, in pieces, the next one last. */
-function inTurns(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[]): readonly Uint8Array[] | undefined {
+function clientClosed(): GatewayError {
+  return new GatewayError("client_closed", "The client closed the connection.");
+}
+
+/** What may be read at once. When it is too much, nothing, and all is put into `later`, in pieces, the next one last. */
+function inPieces(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[]): readonly Uint8Array[] | undefined {
   if (chunks === undefined) return undefined;
   let bytes = 0;
   for (const chunk of chunks) bytes += chunk.length;
@@ -201,6 +238,5 @@ function inTurns(chunks: readonly Uint8Array[] | undefined, later: Uint8Array[])
     for (let at = 0; at < chunk.length; at += TURN_BYTES) later.push(chunk.subarray(at, at + TURN_BYTES));
   }
   later.reverse();
-  const first = later.pop();
-  return first === undefined ? [] : [first];
+  return [];
 }

@@ -36,6 +36,9 @@ const MAX_INTERIM_RESPONSES = 20;
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 
+/** A socket is read no further while this much of it waits. Whatever one read brought beyond that, 64 KiB at most, waits too. */
+const SOCKET_BYTES = 16_384;
+
 /** Connections to upstreams. It outlives generations; whoever made it closes it. */
 export class Upstream {
   readonly #agent: Agent;
@@ -43,6 +46,7 @@ export class Upstream {
   readonly #fresh: Agent;
 
   constructor(options: UpstreamOptions) {
+    const connect = { timeout: options.connectMs, highWaterMark: SOCKET_BYTES };
     const agentOptions: Agent.Options = {
       connections: options.connections,
       pipelining: 1,
@@ -53,7 +57,7 @@ export class Upstream {
       // Every wait has a timer of ours; undici's would be a second one with coarser steps.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { timeout: options.connectMs },
+      connect,
     };
     this.#agent = createAgent(agentOptions);
     this.#fresh = createAgent(agentOptions);

@@ -48,6 +48,13 @@ export const pipelineSchema: JsonSchema = {
       default: "600s",
       description: "One clock for everything a request waits for.",
     },
+    heartbeat: {
+      type: "string",
+      format: "duration",
+      default: "15s",
+      description:
+        "How long a stream may be silent behind its first content; then a comment, `: ping`, keeps its connection alive. `0s`: for ever.",
+    },
     steps: { type: "array", minItems: 1, description: "Outermost first. A bare name means no options." },
   },
 };
@@ -58,6 +65,7 @@ export interface PipelineSections {
   readonly routes: readonly string[];
   readonly operation: Operation;
   readonly deadline: string;
+  readonly heartbeat: string;
   readonly steps: readonly StepSection[];
 }
 

@@ -52,7 +52,22 @@ export const serverSchema: JsonSchema = {
       default: "120s",
       description: "How long requests in flight may finish after a reload or a stop.",
     },
+    stalled_client_timeout: {
+      type: "string",
+      format: "duration",
+      default: "30s",
+      description:
+        "How long a client may take nothing of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
+    },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    explain_requests: {
+      type: "integer",
+      minimum: 0,
+      maximum: 100_000,
+      default: 1_000,
+      description:
+        "Eventful requests (refused, failed, tried again, sent elsewhere) that `GET /requests/{id}` on the admin listener explains step by step: the newest so many, about 1 KB each; beside them the newest 200 that went smoothly. 0 keeps none.",
+    },
     cors: {
       type: "object",
       description: "Lets pages of other origins call the gateway. Without this section no page may.",
@@ -96,7 +111,9 @@ export interface ServerSection {
   readonly admin: { readonly host: string; readonly port: number };
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
+  readonly stalled_client_timeout: string;
   readonly max_body: string;
+  readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;
   readonly time_zone: string;

@@ -10,6 +10,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   // Of attempts beside each other, the one that answered; where none did, the last.
   const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1);
   if (last !== undefined) {
+    exchange.overheadMs = overheadMs(exchange, clock);
     headers.push(
       "x-sluice-model",
       headerSafe((last.model ?? exchange.model)?.id ?? ""),
@@ -18,7 +19,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
       "x-sluice-attempts",
       String(attempts.length),
       "x-sluice-overhead-ms",
-      overheadMs(exchange, clock).toFixed(2),
+      exchange.overheadMs.toFixed(2),
     );
   }
   for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));

@@ -13,9 +13,9 @@ async function* framesOf(...texts: readonly string[]): AsyncGenerator<Frame, voi
 }
 
 /** Writes a stream to a client that reads it, and returns what the client got. */
-async function write(frames: AsyncIterable<Frame>, settle: () => Promise<void> = async () => undefined) {
+async function write(frames: AsyncIterable<Frame>, settle: () => Promise<string> = async () => "") {
   const { response, received } = await exchange(GET);
-  const failure = await writeStream(response, reply(frames), ["x-a", "b"], settle);
+  const failure = await writeStream(response, reply(frames), ["x-a", "b"], 0, settle);
   const raw = await received;
   return { failure, raw, body: bodyOf(raw) };
 }
@@ -68,9 +68,10 @@ describe("a stream", () => {
         yield rawFrame('{"a":1}');
         if (cut) throw new GatewayError("stream_truncated", "Cut.");
       }
-      await writeStream(response, reply(frames()), [], async () => {
+      await writeStream(response, reply(frames()), [], 0, async () => {
         while (!text.includes('{"a":1}')) await new Promise((resolve) => setImmediate(resolve));
         expect(text).not.toMatch(/\[DONE\]|error/);
+        return "";
       });
       expect(await received).toMatch(cut ? /error/ : /\[DONE\]/);
     }
@@ -103,7 +104,7 @@ describe("a client that reads slowly", () => {
       for (; taken < total; taken++) yield rawFrame(text);
     }
     const stalled = new Promise<void>((resolve) => response.setTimeout(150, () => resolve()));
-    const writing = writeStream(response, reply(frames()), [], async () => undefined);
+    const writing = writeStream(response, reply(frames()), [], 0, async () => "");
     await stalled;
     // What the kernel takes in both directions is a few megabytes; all of it would be fifty.
     expect(taken).toBeLessThan(total / 2);
@@ -125,7 +126,7 @@ describe("a client that reads slowly", () => {
       }
     }
     const stalled = new Promise<void>((resolve) => response.setTimeout(50, () => resolve()));
-    const writing = writeStream(response, reply(frames()), [], async () => undefined);
+    const writing = writeStream(response, reply(frames()), [], 0, async () => "");
     await stalled;
     client.destroy();
     await writing;

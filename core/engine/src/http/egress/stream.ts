@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { errorBody, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
 import { asGatewayError } from "@sluice/kit/transport";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
 const END = "data: [DONE]\n\n";
 /** Text that waits for the end of the turn is written at once when it is longer than this. */
@@ -10,26 +11,31 @@ const MAX_PENDING_CHARACTERS = 65_536;
 
 /**
  * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
- * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end.
+ * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the
+ * comment to write before it. A stream that has nothing to say for `heartbeatMs` writes a comment.
  */
 export async function writeStream(
   response: ServerResponse,
   reply: StreamReply,
   headers: string[],
-  settle: () => Promise<void>,
+  heartbeatMs: number,
+  settle: (failure: GatewayError | undefined) => Promise<string>,
 ): Promise<GatewayError | undefined> {
   headers.push("content-type", "text/event-stream", "cache-control", "no-cache", "x-accel-buffering", "no");
   response.writeHead(reply.status, headers);
-  const writer = new EventWriter(response);
+  const heartbeat = startHeartbeat(response, heartbeatMs);
+  const writer = new EventWriter(response, heartbeat);
   let failure = await writeFrames(reply, response, writer);
   writer.flush();
+  heartbeat.stop();
+  let comment = "";
   try {
-    await settle();
+    comment = await settle(failure);
   } catch (error) {
     // The first failure is the one the client is told.
     failure ??= asGatewayError(error);
   }
-  response.end(failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`);
+  response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`));
   return failure;
 }
 
@@ -49,11 +55,13 @@ async function writeFrames(reply: StreamReply, response: ServerResponse, writer:
 /** Gathers the events of one turn of the event loop into one write. */
 class EventWriter {
   readonly #response: ServerResponse;
+  readonly #heartbeat: Heartbeat;
   #pending = "";
   #isScheduled = false;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, heartbeat: Heartbeat) {
     this.#response = response;
+    this.#heartbeat = heartbeat;
   }
 
   /** Takes a frame. Returns a promise when the client reads more slowly than the upstream writes. */
@@ -69,7 +77,9 @@ class EventWriter {
   flush(): void {
     const pending = this.#pending;
     this.#pending = "";
-    if (pending !== "" && !this.#response.destroyed) this.#response.write(pending);
+    if (pending === "" || this.#response.destroyed) return;
+    this.#response.write(pending);
+    this.#heartbeat.wrote();
   }
 
   #schedule(): void {

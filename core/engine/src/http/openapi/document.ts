@@ -132,6 +132,10 @@ const HEADERS: JsonObject = {
   "x-sluice-dropped-params": { description: "Parameters that were left out, by comma.", schema: { type: "string" } },
   "x-sluice-cost": { description: "US dollars. Absent when unknown, and on streams.", schema: { type: "number" } },
   "x-sluice-overhead-ms": { description: "Milliseconds that the gateway itself took.", schema: { type: "number" } },
+  "x-sluice-explain": {
+    description: "What happened to the request, as JSON, for a key that asked for it with `x-sluice-explain: 1` and may have it.",
+    schema: { type: "string" },
+  },
 };
 
 function componentSchemas(): JsonObject {

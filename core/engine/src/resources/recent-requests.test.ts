@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { RecentRequests } from "./recent-requests.ts";
+
+const make = (): { id: string } => ({ id: "" });
+
+it("keeps the newest requests, so many and no more, in as many records", () => {
+  const recent = new RecentRequests(3, make);
+  const records = new Set<object>();
+  for (let id = 1; id <= 10; id += 1) {
+    const record = recent.next("eventful");
+    record.id = String(id);
+    records.add(record);
+  }
+  expect([7, 8, 9, 10, 11].map((id) => recent.find(String(id))?.id)).toEqual([undefined, "8", "9", "10", undefined]);
+  expect(records.size).toBe(3);
+});
+
+it("pushes no eventful request out for strangers and smooth ones, of which it keeps fewer", () => {
+  const recent = new RecentRequests(1_000, make);
+  recent.next("eventful").id = "eventful";
+  for (let id = 1; id <= 5_000; id += 1) {
+    recent.next("stranger").id = `stranger ${id}`;
+    recent.next("smooth").id = `smooth ${id}`;
+  }
+  const ids = ["eventful", "stranger 4900", "stranger 4901", "smooth 4800", "smooth 4801"];
+  expect(ids.map((id) => recent.find(id) !== undefined)).toEqual([true, false, true, false, true]);
+});
+
+it("is off where nothing is to be kept", () => {
+  expect([0, 1].map((capacity) => new RecentRequests(capacity, make).isOn)).toEqual([false, true]);
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { type AbortBilling, type Attempt, GatewayError, type Price } from "@sluice/spec";
+import { fakeAttempt, fakeExchange, fakeHost, fakeTarget } from "@sluice/kit/testing";
+import { cost } from "./cost.ts";
+
+const PRICE: Price = { input: 1_000_000, output: 3_000_000, reasoning: 5_000_000, source: "test" };
+const USAGE = { promptTokens: 10, completionTokens: 20, totalTokens: 30, reasoningTokens: 4 };
+const GONE = new GatewayError("client_closed", "gone");
+
+async function costOf(on_abort: AbortBilling | undefined, parts: Partial<Attempt>, reason: GatewayError | null = GONE) {
+  const controller = new AbortController();
+  const exchange = fakeExchange({ signal: controller.signal });
+  const host = fakeHost({ prices: { find: (_provider, model) => (model === "known" ? PRICE : undefined) } });
+  await cost.create(on_abort === undefined ? {} : { on_abort }, host).run({ exchange }, async () => undefined);
+  if (reason !== null) controller.abort(reason);
+  const priced = exchange.pricer?.(fakeAttempt({ target: fakeTarget("p", "known"), ...parts }));
+  return { billing: exchange.abortBilling, ...priced };
+}
+
+const cut: Partial<Attempt> = { outcome: "partial", error: GONE, usage: USAGE };
+const early: Partial<Attempt> = { outcome: "failure", error: GONE };
+/** 10 × 1 + 16 × 3 + 4 × 5 thousands. */
+const WHOLE = { status: "priced", nanoUsd: 78_000 };
+const PROMPT = { status: "priced", nanoUsd: 10_000 };
+const FREE = { status: "free", nanoUsd: 0 };
+const UNPRICED = { status: "unpriced", nanoUsd: undefined };
+
+describe("an attempt that the client has left", () => {
+  it.each<[AbortBilling | undefined, object, object, object]>([
+    [undefined, WHOLE, FREE, UNPRICED],
+    ["observed", WHOLE, FREE, UNPRICED],
+    ["estimate_output", WHOLE, UNPRICED, UNPRICED],
+    ["input_only", PROMPT, UNPRICED, UNPRICED],
+    ["free", FREE, FREE, FREE],
+  ])("is billed as %s", async (billing, ofCut, ofEarly, ofUnknown) => {
+    expect(await costOf(billing, cut)).toEqual({ billing: billing ?? "observed", ...ofCut });
+    expect(await costOf(billing, early)).toMatchObject(ofEarly);
+    expect(await costOf(billing, { ...cut, target: fakeTarget("p", "unknown") })).toMatchObject(ofUnknown);
+  });
+
+  it.each(["input_only", "free"] as const)(
+    "is nothing that %s is about when the upstream, a deadline or a step cut it",
+    async (billing) => {
+      expect(await costOf(billing, { ...cut, error: new GatewayError("stream_truncated", "cut") })).toMatchObject(WHOLE);
+      expect(await costOf(billing, cut, new GatewayError("deadline_exceeded", "late"))).toMatchObject(WHOLE);
+      expect(await costOf(billing, cut, null)).toMatchObject(WHOLE);
+      expect(await costOf(billing, { ...cut, outcome: "success", error: undefined })).toMatchObject(WHOLE);
+    },
+  );
+});
