@@ -93,7 +93,9 @@ const calledModels = () => upstream.requests.map(({ parsed }) => parsed?.["model
 
 /** What the rows of a key say that it has spent. */
 async function spentBy(keyId: string): Promise<number> {
-  const { info } = (await (await admin(gateway, `/key/info?key=${keyId}`)).json()) as { readonly info: { readonly spend: number } };
+  const { info } = (await (await admin(gateway, `/key/info?key=${keyId}`)).json()) as {
+    readonly info: { readonly spend: number };
+  };
   return info.spend;
 }
 

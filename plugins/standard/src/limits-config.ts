@@ -114,7 +114,12 @@ export const limitsSchema: JsonSchema = {
             description: "Each one has a budget of its own; `provider` by its name in gateway.yaml, `global` is everybody's.",
           },
           max: { type: "number", minimum: 0, maximum: MOST_USD, description: "US dollars. Absent: any amount; see `soft`." },
-          soft: { type: "number", minimum: 0, maximum: MOST_USD, description: "US dollars from which on the log and a header warn." },
+          soft: {
+            type: "number",
+            minimum: 0,
+            maximum: MOST_USD,
+            description: "US dollars from which on the log and a header warn.",
+          },
           duration: {
             type: "string",
             pattern: DURATION,
@@ -169,7 +174,11 @@ export const limitsSchema: JsonSchema = {
       description: "A request that could cost more is refused, gets a smaller `max_tokens`, or another model (`downgrade_to`).",
     },
     downgrade_to: { type: "string", minLength: 1, description: "The id of a cheaper model of the same mode." },
-    limit_master: { type: "boolean", default: false, description: "Whether the limits of this step hold for the master key too." },
+    limit_master: {
+      type: "boolean",
+      default: false,
+      description: "Whether the limits of this step hold for the master key too.",
+    },
   },
 };
 
@@ -181,7 +190,11 @@ export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
       faults.push({ path: ["windows", index], message: "a window limits nothing", fix: "write `requests`, `tokens` or both" });
     }
     if ((parseDuration(window) ?? 0) < 1_000) {
-      faults.push({ path: ["windows", index, "window"], message: "a window is shorter than a second", fix: "write `1s` or more" });
+      faults.push({
+        path: ["windows", index, "window"],
+        message: "a window is shorter than a second",
+        fix: "write `1s` or more",
+      });
     }
   }
   for (const [index, { max, soft }] of config.budgets.entries()) {

@@ -116,7 +116,8 @@ function positive(value: unknown): number | undefined {
 
 function imageTokens(body: JsonObject): number {
   const { size, quality } = body;
-  const ofQuality = typeof quality === "string" && Object.hasOwn(IMAGE_TOKENS, quality) ? IMAGE_TOKENS[quality] : IMAGE_TOKENS.high;
+  const ofQuality =
+    typeof quality === "string" && Object.hasOwn(IMAGE_TOKENS, quality) ? IMAGE_TOKENS[quality] : IMAGE_TOKENS.high;
   const ofSize = typeof size === "string" ? ofQuality?.[size] : undefined;
   return countOf(body) * (ofSize ?? Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MOST_IMAGE_TOKENS : 0));
 }

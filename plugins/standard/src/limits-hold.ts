@@ -172,7 +172,8 @@ export class Hold {
 
   #entered(result: TakeResult, claims: readonly Claim[]): void {
     const { rules } = this.#set;
-    if (result.outcome === "granted") this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, admission: undefined });
+    if (result.outcome === "granted")
+      this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, admission: undefined });
     if (result.outcome !== "unseeded") showLimits(this.#exchange, rules, result.states);
     if (result.outcome === "refused") throw this.#refused(result, rules, false);
   }
@@ -208,7 +209,13 @@ export class Hold {
   }
 
   /** What a call may cost. Throws where the price is unknown and a budget holds. */
-  #costOf(exchange: Exchange, target: Target, document: JsonDocument, estimate: TokenEstimate, ofTarget: readonly Rule[]): number {
+  #costOf(
+    exchange: Exchange,
+    target: Target,
+    document: JsonDocument,
+    estimate: TokenEstimate,
+    ofTarget: readonly Rule[],
+  ): number {
     const { config, estimator } = this.#parts;
     const hasMoney = this.#set.hasBudgets || this.#maxCostNanoUsd !== Infinity || ofTarget.some(({ kind }) => kind === "budget");
     if (!hasMoney) return 0;

@@ -24,7 +24,9 @@ export function maxCostOf({ client }: Exchange, { max_cost: most }: LimitsConfig
   const general = most === undefined ? Infinity : Math.round(most * NANO_PER_USD);
   if (header === undefined) return general;
   if (!DOLLARS.test(header)) {
-    throw new GatewayError("invalid_header", `The header ${MAX_COST_HEADER} must be US dollars, such as 0.05.`, { param: MAX_COST_HEADER });
+    throw new GatewayError("invalid_header", `The header ${MAX_COST_HEADER} must be US dollars, such as 0.05.`, {
+      param: MAX_COST_HEADER,
+    });
   }
   return Math.min(general, Math.round(Number(header) * NANO_PER_USD));
 }
@@ -73,7 +75,12 @@ export function fitToCost(
   });
 }
 
-function cheaperModel({ model }: Exchange, identity: Identity, { downgrade_to: id = "" }: LimitsConfig, host: Host): Model | undefined {
+function cheaperModel(
+  { model }: Exchange,
+  identity: Identity,
+  { downgrade_to: id = "" }: LimitsConfig,
+  host: Host,
+): Model | undefined {
   const cheaper = host.models.find(id);
   return cheaper !== undefined && cheaper.mode === model?.mode && host.authority.mayUse(identity, cheaper) ? cheaper : undefined;
 }

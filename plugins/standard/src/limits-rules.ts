@@ -133,7 +133,12 @@ export class RuleBook {
     };
     record("key", keyId, limits);
     if (teamId !== undefined) record("team", teamId, teamLimits);
-    for (const [per, id] of [["key", keyId], ["user", userId], ["team", teamId], ["global", "all"]] as const) {
+    for (const [per, id] of [
+      ["key", keyId],
+      ["user", userId],
+      ["team", teamId],
+      ["global", "all"],
+    ] as const) {
       if (id !== undefined) budgets.push(...this.#budgets(identity, per, id, nowMs));
     }
     for (const tag of tags) budgets.push(...this.#budgets(identity, "tag", tag, nowMs));

@@ -36,7 +36,12 @@ export class SoftBudgets {
       if (usedNanoUsd < rule.softNanoUsd) continue;
       const before = exchange.headers.get(HEADER);
       exchange.headers.set(HEADER, before === undefined ? rule.whose : `${before}, ${rule.whose}`);
-      this.#warn(rule.key, { budget: rule.whose, used_usd: usd(usedNanoUsd), soft_usd: usd(rule.softNanoUsd), key_id: exchange.identity?.keyId });
+      this.#warn(rule.key, {
+        budget: rule.whose,
+        used_usd: usd(usedNanoUsd),
+        soft_usd: usd(rule.softNanoUsd),
+        key_id: exchange.identity?.keyId,
+      });
     }
   }
 

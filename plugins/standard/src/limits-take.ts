@@ -1,6 +1,14 @@
 /** Takes reservations, and tells budgets that are not known what the ledger says was spent. */
 
-import { GatewayError, type Host, isGatewayError, type Reservation, type SharedValue, type Soon, type TakeResult } from "@sluice/spec";
+import {
+  GatewayError,
+  type Host,
+  isGatewayError,
+  type Reservation,
+  type SharedValue,
+  type Soon,
+  type TakeResult,
+} from "@sluice/spec";
 import type { Rule } from "./limits-rules.ts";
 
 /** How long the ledger may take, in milliseconds. */
@@ -31,7 +39,9 @@ export class Taker {
   take(reservation: Reservation, rules: readonly Rule[], leaseMs: number): Soon<TakeResult> {
     const result = this.#host.state.take(reservation, leaseMs);
     if (result instanceof Promise) {
-      return result.then((later) => (later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys) : later));
+      return result.then((later) =>
+        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys) : later,
+      );
     }
     return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys) : result;
   }

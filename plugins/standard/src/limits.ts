@@ -15,7 +15,8 @@ import { Taker } from "./limits-take.ts";
 export const limits = defineStep<LimitsConfig>({
   name: "limits",
   stability: "beta",
-  summary: "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
+  summary:
+    "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
   operations: ["chat", "embeddings", "images", "passthrough"],
@@ -71,7 +72,13 @@ function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTa
     }
     estimate = cost?.estimate;
     nanoUsd = cost?.nanoUsd;
-    if (nanoUsd === undefined && model !== undefined && model.targets.length > 0 && set.isBudgeted && config.unpriced === "refuse") {
+    if (
+      nanoUsd === undefined &&
+      model !== undefined &&
+      model.targets.length > 0 &&
+      set.isBudgeted &&
+      config.unpriced === "refuse"
+    ) {
       throw unpricedRefusal(model.id);
     }
   } else if (set.hasTokens && exchange.request !== undefined) {

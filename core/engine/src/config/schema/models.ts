@@ -105,12 +105,14 @@ export const modelSchema: JsonSchema = {
           rpm: {
             type: "integer",
             minimum: 1,
-            description: "Requests in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+            description:
+              "Requests in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
           },
           tpm: {
             type: "integer",
             minimum: 1,
-            description: "Tokens in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+            description:
+              "Tokens in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
           },
           price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
         },
