@@ -128,7 +128,12 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
   const keyParts = {
-    ...{ keys, teams, keyRing, ledger, clock, log },
+    keys,
+    teams,
+    keyRing,
+    ledger,
+    clock,
+    log,
     timeZone: server.timeZone,
     declared: () => manager.live?.snapshot.keys ?? [],
   };

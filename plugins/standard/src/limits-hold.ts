@@ -17,7 +17,8 @@ import {
 import type { LimitsConfig } from "./limits-config.ts";
 import { type CostEstimator, estimateTokens, knownCost, type TokenEstimate } from "./limits-estimate.ts";
 import { refusalOf, showLimits, unpricedRefusal, usd } from "./limits-refusal.ts";
-import { type BudgetRule, claimOf, type Rule, type RuleBook, type RuleSet } from "./limits-rules.ts";
+import { type BudgetRule, claimOf, type Rule, type RuleSet, UNLIMITED } from "./limits-rule.ts";
+import type { RuleBook } from "./limits-rules.ts";
 import type { SoftBudgets } from "./limits-soft.ts";
 import type { Taker } from "./limits-take.ts";
 
@@ -276,7 +277,7 @@ export class Hold {
 }
 
 function isEnforced(rule: Rule): boolean {
-  return rule.kind === "budget" && rule.limitNanoUsd !== Number.MAX_SAFE_INTEGER;
+  return rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED;
 }
 
 /** The tokens to take of a window. A long reply is cut to the window, so that it can be asked for at all; a long prompt is not. */

@@ -1,7 +1,7 @@
 /** What a client is told of limits: refusals, and how its own limits stand. */
 
 import { type ClaimState, type Clock, type Exchange, GatewayError, isGatewayError, type Refused } from "@sluice/spec";
-import type { BudgetRule, Rule } from "./limits-rules.ts";
+import type { BudgetRule, Rule } from "./limits-rule.ts";
 
 /** A slot is free when some request ends: nobody knows when. */
 const SLOT_WAIT_MS = 1_000;

@@ -2,7 +2,7 @@
 
 import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/spec";
 import { usd } from "./limits-refusal.ts";
-import type { Rule } from "./limits-rules.ts";
+import type { Rule } from "./limits-rule.ts";
 
 const HEADER = "x-sluice-soft-budget";
 /** Beyond so many the oldest warnings are given again. */

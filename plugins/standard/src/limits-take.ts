@@ -9,7 +9,7 @@ import {
   type Soon,
   type TakeResult,
 } from "@sluice/spec";
-import type { Rule } from "./limits-rules.ts";
+import type { Rule } from "./limits-rule.ts";
 
 /** How long the ledger may take, in milliseconds. */
 const LEDGER_MS = 5_000;
