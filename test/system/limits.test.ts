@@ -246,11 +246,15 @@ describe("beside the budget", () => {
   });
 
   it("a budget with a duration says when it begins anew", async () => {
-    const { key } = await createKey(gateway, { max_budget: 0.01, budget_duration: "1d" });
+    const { key, token_id } = await createKey(gateway, { max_budget: 0.01, budget_duration: "1d" });
     expect((await sendChat(key)).status).toBe(200);
     const { type, headers } = await sendChat(key);
     const left = (86_400_000 - (Date.now() % 86_400_000)) / 1_000;
     expect(type).toBe("budget_exceeded");
     expect(Math.abs(Number(headers.get("retry-after")) - left)).toBeLessThanOrEqual(2);
+    const midnight = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
+    expect(await (await admin(gateway, `/key/info?key=${token_id}`)).json()).toMatchObject({
+      info: { spend: 0.01, budget_remaining: 0, budget_reset_at: midnight },
+    });
   });
 });
