@@ -13,12 +13,44 @@ import type { Rule } from "./limits-rule.ts";
 
 /** How long the ledger may take, in milliseconds. */
 const LEDGER_MS = 5_000;
+/** The ledger takes some more, of others. */
+const MOST_QUESTIONS = 16;
 /** A budget that is lost again and again has a fault. */
 const MAX_SEEDS = 5;
 
 /** What is being asked of the ledger, by budget key: a thousand requests ask once, in whatever pipeline they are. */
 class Seeding implements SharedValue {
   readonly byKey = new Map<string, Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #asking = 0;
+
+  /** Runs a question when it is its turn: a start with a thousand budgets must not ask them all at once. */
+  async inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#asking >= MOST_QUESTIONS) await this.#turn();
+    else this.#asking += 1;
+    try {
+      return await ask();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#asking -= 1;
+      else next();
+    }
+  }
+
+  /** Rejects when it takes too long. The turn of one who has left goes to the next. */
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const come = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(come), 1);
+        reject(new Error("The ledger has too many questions."));
+      }, LEDGER_MS);
+      this.#waiting.push(come);
+    });
+  }
 
   close(): void {
     this.byKey.clear();
@@ -77,7 +109,7 @@ export class Taker {
     if (rule?.kind !== "budget") throw new GatewayError("internal_error", "A budget is asked for that no rule has.");
     let spent: number;
     try {
-      spent = await this.#host.ledger.spent(rule.rows, AbortSignal.timeout(LEDGER_MS));
+      spent = await this.#seeding.inTurn(() => this.#host.ledger.spent(rule.rows, AbortSignal.timeout(LEDGER_MS)));
     } catch (cause) {
       throw isGatewayError(cause) && cause.code === "overloaded" ? cause : unreadable(cause);
     }

@@ -115,6 +115,32 @@ describe("a budget", () => {
     expect(asked).toEqual([{ keyId: "key-1", fromMs: Date.UTC(2026, 10, 20) }]);
   });
 
+  it("asks the ledger about sixteen budgets at once, and about the others in their turn", async () => {
+    const asked: (() => void)[] = [];
+    let most = 0;
+    const spent = () =>
+      new Promise<number>(
+        (resolve) =>
+          (most = Math.max(
+            most,
+            asked.push(() => resolve(0)),
+          )),
+      );
+    const { enter } = stage({ config: { max_in_flight: 100 }, host: { ledger: { ...fakeHost().ledger, spent } } });
+    const entered = Array.from({ length: 40 }, (_, index) =>
+      enter(keyWith({ maxBudgetNanoUsd: 100 }, { keyId: `key-${index}` })),
+    );
+    for (let answered = 0; answered < 40;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const answer of asked.splice(0)) {
+        answer();
+        answered += 1;
+      }
+    }
+    expect(await Promise.all(entered)).toHaveLength(40);
+    expect(most).toBe(16);
+  });
+
   it("refuses with 503 when the ledger cannot be read", async () => {
     const ledger = { ...fakeHost().ledger, spent: () => Promise.reject(new Error("away")) };
     const { enter } = stage({ host: { ledger } });
