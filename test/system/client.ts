@@ -88,17 +88,35 @@ export async function createKey(gateway: GatewayProcess, fields: object): Promis
   return (await response.json()) as { key: string; token_id: string };
 }
 
+/** An attempt to apply a configuration. */
+export interface Attempt {
+  readonly outcome: string;
+  readonly at: string;
+  readonly digest: string | null;
+  readonly generation: number | null;
+  readonly findings: readonly { file: string; line: number; column: number; message: string; fix: string; text: string }[];
+}
+
 /** `GET /config/status`, as far as the tests look. */
 export interface ConfigStatus {
-  readonly live: { readonly generation: number; readonly digest: string };
-  readonly last_attempt: {
-    readonly outcome: string;
-    readonly at: string;
-    readonly findings: readonly { file: string; line: number; column: number; message: string; fix: string; text: string }[];
+  readonly live: {
+    readonly generation: number;
+    readonly digest: string;
+    readonly origin: string;
+    readonly contents_of: number | null;
   };
+  readonly drift: { readonly files_differ: boolean; readonly files: readonly { path: string; change: string }[] };
+  readonly last_attempt: Attempt;
   readonly draining: readonly { readonly generation: number; readonly leases: number }[];
 }
 
 export async function configStatus(gateway: GatewayProcess): Promise<ConfigStatus> {
   return (await (await admin(gateway, "/config/status")).json()) as ConfigStatus;
+}
+
+/** `POST /config/<action>`: an attempt, or another answer of these routes. */
+export async function configPost(gateway: GatewayProcess, action: string, body: object = {}): Promise<Attempt> {
+  const response = await admin(gateway, `/config/${action}`, body);
+  if (!response.ok) throw new Error(`POST /config/${action} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Attempt;
 }

@@ -85,10 +85,11 @@ export async function startGateway(
   place: Workspace | WorkspaceOptions = {},
   environment: ProcessEnvironment = {},
   logLevel = "warn",
+  more: readonly string[] = [],
 ): Promise<GatewayProcess> {
   const workspace = "configPath" in place ? place : createWorkspace(place);
   const { configPath, folder } = workspace;
-  const command = runCommand(["serve", "--config", configPath, "--log-level", logLevel], folder, environment);
+  const command = runCommand(["serve", "--config", configPath, "--log-level", logLevel, ...more], folder, environment);
   let end: ProcessEnd | undefined;
   void command.ended.then((outcome) => (end = outcome));
   const kill = async (): Promise<ProcessEnd> => {

@@ -42,7 +42,8 @@ export function startLoad(gateway: GatewayProcess, loops: number, model: string)
   };
 }
 
-async function sendOne(gateway: GatewayProcess, model: string, isStream: boolean): Promise<Seen> {
+/** Sends one request and notes what came of it. Never rejects. */
+export async function sendOne(gateway: GatewayProcess, model: string, isStream: boolean): Promise<Seen> {
   let response: Response | undefined;
   let text = "";
   try {

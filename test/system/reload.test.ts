@@ -8,9 +8,10 @@ import { configStatus, type SpendRow, spendRows } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type Load, type Seen, startLoad } from "./load.ts";
+import { isMixed } from "./one-generation.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
-const RELOADS = 200;
+const RELOADS = 40;
 const LOOPS = 20;
 
 let upstream: Upstream;
@@ -86,25 +87,6 @@ function makeEdit(edit: number): void {
     workspace.write(configOf(edit), edit % 2 === 0 ? "rename" : "in place");
   }
   if (edit % 5 > 1) gateway.signal("SIGHUP");
-}
-
-/** Whether a response shows two configurations: in itself, or beside others of its generation. */
-function isMixed({ generation, text, isStream }: Seen, editOfGeneration: Map<string, string>): boolean {
-  const [model, organization] = contentOf(text, isStream).split(" ");
-  if (generation === null || !/^\d+$/.test(generation) || model === undefined || model !== organization) return true;
-  const edit = editOfGeneration.get(generation) ?? model;
-  editOfGeneration.set(generation, edit);
-  return edit !== model;
-}
-
-interface Body {
-  readonly choices: readonly { readonly message?: { content: string }; readonly delta?: { content?: string } }[];
-}
-
-function contentOf(text: string, isStream: boolean): string {
-  if (!isStream) return (JSON.parse(text) as Body).choices[0]?.message?.content ?? "";
-  const events = text.split("\n\n").filter((event) => event.startsWith("data: {"));
-  return events.map((event) => (JSON.parse(event.slice(6)) as Body).choices[0]?.delta?.content ?? "").join("");
 }
 
 /** Rows know the generation that the client was told. */

@@ -2,13 +2,15 @@
 
 import { type Clock, type Log, type StateDriver, type Store } from "@sluice/spec";
 import { createResilientState } from "@sluice/kit/state";
-import type { Finding } from "./config/finding.ts";
-import { openConfig, type OpenedConfig, resolveSnapshot } from "./config/load.ts";
+import { type Finding, formatFinding } from "./config/finding.ts";
+import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
-import { watchConfig } from "./config/watch.ts";
 import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
+import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
+import { openHistory } from "./generation/history.ts";
+import { findLastGood } from "./generation/last-good.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
@@ -50,11 +52,11 @@ export interface CheckedConfig {
 }
 
 /** Reads and checks a configuration: files, plugins, schemas, order of the steps. Makes nothing. */
-export async function checkConfig(place: ConfigPlace): Promise<CheckedConfig> {
+export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const opened = openConfig(place);
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = checkPipelines(pipelines, definitions.steps);
+  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot?.guardrails);
   const all = [...pluginFindings, ...findings, ...orderFindings];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
@@ -62,10 +64,13 @@ export async function checkConfig(place: ConfigPlace): Promise<CheckedConfig> {
 /** A start that failed because of the configuration. */
 export class ConfigError extends Error {
   readonly findings: readonly Finding[];
+  /** The generation that a start from the last good configuration would take, when there is one. */
+  readonly lastGood: number | undefined;
 
-  constructor(findings: readonly Finding[]) {
+  constructor(findings: readonly Finding[], lastGood?: number) {
     super(`The configuration has ${findings.length} finding${findings.length === 1 ? "" : "s"}.`);
     this.findings = findings;
+    this.lastGood = lastGood;
   }
 }
 
@@ -85,6 +90,8 @@ export interface RunningGateway {
 export interface StartOptions extends ConfigPlace {
   readonly log: Log;
   readonly clock?: Clock;
+  /** Starts with the newest generation of the history when the files have findings. */
+  readonly mayUseLastGood?: boolean;
 }
 
 /** Time for the last rows to reach the store; what does not is moved by the next start. */
@@ -93,8 +100,22 @@ const FLUSH_TIMEOUT_MS = 5_000;
 /** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { log, clock = systemClock } = options;
-  const { opened, definitions, snapshot, findings } = await checkConfig(options);
-  if (snapshot === undefined) throw new ConfigError(findings);
+  const inFiles = await checkConfig(options);
+  const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
+  const held = options.mayUseLastGood === true ? lastGood : undefined;
+  const { definitions, snapshot, findings } =
+    held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
+  if (snapshot === undefined) {
+    if (held === undefined) throw new ConfigError(findings, lastGood?.contentsOf);
+    throw new ConfigError([...inFiles.findings, ...findings]);
+  }
+  if (held !== undefined) {
+    const { contentsOf: generation } = held;
+    log.warn("started with the last good configuration, not with the files", {
+      generation,
+      findings: inFiles.findings.map(formatFinding),
+    });
+  }
   const { server } = snapshot;
   const installation = openInstallation({
     dataDirectory: server.dataDirectory,
@@ -109,13 +130,15 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const tokens = createCounter({ log, clock });
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
-  const state = await openState(snapshot, definitions, log, clock);
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
+  const state = await openState(snapshot, definitions, log, clock);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
-  const manager = new GenerationManager(container);
+  const history = openHistory(server.dataDirectory, log);
+  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history));
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
 
+  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
   let isDraining = false;
   const publicApp = createPublicApp({
     log,
@@ -143,7 +166,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
       ...teamRoutes(keyParts),
-      ...configRoutes(manager),
+      ...configRoutes(edits, log),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
     },
@@ -157,29 +180,16 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     `${server.admin.host}:${server.admin.port}`,
   );
 
-  const reload = async (): Promise<ApplyResult> => {
-    const candidate = openConfig(options);
-    watch.update(candidate.watched);
-    const resolved = resolveSnapshot(candidate, definitions.all);
-    if (resolved.snapshot !== undefined) return manager.apply(resolved.snapshot);
-    return manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
-  };
-  const watch = watchConfig({
-    paths: opened.watched,
-    onChange: () => void reload(),
-    onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
-  });
-
   return {
     publicUrl: publicListener.url,
     adminUrl: adminListener.url,
     installation,
     snapshot,
-    reload,
+    reload: () => edits.reload(),
     async stop(drainTimeoutMs = server.drainTimeoutMs) {
       isDraining = true;
       dataFolder.close();
-      await watch.close();
+      await edits.close();
       const closed = [publicListener.close(), adminListener.close()];
       await manager.close(drainTimeoutMs);
       publicListener.server.closeAllConnections();

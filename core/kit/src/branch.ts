@@ -93,6 +93,10 @@ class ExchangeBranch implements Branch {
     this.parent.abortBilling = billing;
   }
 
+  get guardrails(): Exchange["guardrails"] {
+    return this.parent.guardrails;
+  }
+
   receive(): Promise<void> {
     return this.parent.receive().then(() => {
       this.request ??= this.parent.request;

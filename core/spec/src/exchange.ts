@@ -1,6 +1,7 @@
 /** The exchange: one client request and its reply. */
 
 import type { GatewayError } from "./error.ts";
+import type { GuardrailOutcome } from "./guardrail.ts";
 import type { JsonDocument } from "./json.ts";
 import type { Identity } from "./identity.ts";
 import type { Model } from "./model.ts";
@@ -36,6 +37,8 @@ export interface GatewayRequest {
   readonly raw?: Uint8Array;
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
+  /** Guardrails that the client asks for, in addition. They exist. */
+  readonly guardrails?: readonly string[];
   /** The model id the client asked for. */
   readonly model: string;
   /** Further ids to look for, in order, where `model` is none that the key may use: a deployment under its provider's prefix. */
@@ -139,6 +142,11 @@ export interface Exchange {
    * code, a number. Never what a client wrote beside a model's id. The texts are put together when somebody asks.
    */
   note(step: string, text: string, about?: string): void;
+  /**
+   * What guardrails did so far, ids only. It grows until the exchange is settled: a reply is fit for a cache when, by then, none
+   * blocked, edited or failed.
+   */
+  readonly guardrails: GuardrailOutcome[];
   /** Response headers beside the standard ones, lower-case names. */
   readonly headers: Map<string, string>;
   /** Data that steps of one plugin share with each other. */

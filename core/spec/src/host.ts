@@ -1,5 +1,6 @@
 /** The host: all that a plugin may touch. */
 
+import type { GuardrailCatalog } from "./guardrail.ts";
 import type { Authority } from "./identity.ts";
 import type { LedgerReader } from "./ledger.ts";
 import type { ModelCatalog, ModelDirectory } from "./model.ts";
@@ -50,6 +51,8 @@ export interface Host {
   readonly authority: Authority;
   /** The providers of this generation. */
   readonly providers: ProviderCatalog;
+  /** The guardrails of this generation. */
+  readonly guardrails: GuardrailCatalog;
   readonly prices: PriceTable;
   /** What is known of providers' models without asking them. */
   readonly directory: ModelDirectory;

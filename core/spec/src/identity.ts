@@ -33,6 +33,8 @@ export interface Identity {
   readonly spendScope: SpendScope;
   /** The tags of the key and of its team. */
   readonly tags: readonly string[];
+  /** Names of the guardrails that every request of the key or its team must pass. Absent: none of their own. */
+  readonly guardrails?: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The key's own limits. Absent: none. */
   readonly limits?: RecordLimits | undefined;

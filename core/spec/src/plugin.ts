@@ -54,6 +54,13 @@ export interface OrderRule {
   readonly reason: string;
 }
 
+/** The guardrails of one use of a step. */
+export interface GuardrailUse {
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+  readonly stream: "hold" | "window" | "observe";
+}
+
 /** What a step package exports. */
 export interface StepDefinition<C = unknown> extends Definition<"step", C, Step> {
   /** The operations the step can serve. Absent: all. */
@@ -70,6 +77,8 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly provides?: readonly string[];
   /** A step outside this one must provide these. */
   readonly requires?: readonly OrderRule[];
+  /** The guardrails that a use of the step names, and how it treats streams. Present on steps that run guardrails. */
+  readonly guardrails?: (config: C) => GuardrailUse;
   /** No step outside this one may provide these. */
   readonly before?: readonly OrderRule[];
 }

@@ -1,20 +1,23 @@
-/** @sluice/provider-anthropic: Anthropic's own API, handed through. Its models cannot be called as chat models yet. */
+/** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { readErrorReply } from "@sluice/kit/openai";
 import { nativeUrl } from "@sluice/kit/passthrough";
-import { GatewayError, type Secret } from "@sluice/spec";
+import type { Secret } from "@sluice/spec";
+import { decodeMessage, readError, translateStream } from "./reply.ts";
+import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
 
 interface AnthropicConfig {
   readonly api_key: Secret;
   readonly base_url: string;
   readonly version: string;
+  readonly beta?: string;
+  readonly max_tokens?: number;
 }
 
 export default defineProvider<AnthropicConfig>({
   name: "anthropic",
-  stability: "experimental",
-  summary: "The Anthropic API, for passthrough: /anthropic/v1/messages and every other native path.",
+  stability: "beta",
+  summary: "Claude by Anthropic's own API: chat, tools, images, documents, thinking; and every native path.",
   config: {
     type: "object",
     required: ["api_key"],
@@ -31,30 +34,40 @@ export default defineProvider<AnthropicConfig>({
         default: "2023-06-01",
         description: "Sent as `anthropic-version` when the client sends none. Example: `2023-06-01`.",
       },
+      beta: {
+        type: "string",
+        description:
+          "Sent as `anthropic-beta` with every chat request: names, separated by commas. Example: `context-1m-2025-08-07`.",
+      },
+      max_tokens: {
+        type: "integer",
+        minimum: 1,
+        description:
+          "Tokens that a reply may have when neither the client nor the model's `info` says it. Default: what the model can. Example: `8192`.",
+      },
     },
   },
-  create: (config) => ({
-    capabilities: { operations: ["passthrough"], streaming: true, tools: true },
-    encode: refuse,
-    decode: refuse,
-    stream: refuse,
-    error: readErrorReply,
-    passthrough: ({ method, endpoint, query, headers, body }) => ({
-      kind: "http",
-      method,
-      url: nativeUrl(config.base_url, endpoint, query),
-      headers: { "anthropic-version": config.version, ...headers, "x-api-key": config.api_key },
-      body,
-    }),
-  }),
+  create(config, host) {
+    const headers: Record<string, string | Secret> = { "content-type": "application/json", "anthropic-version": config.version };
+    if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
+    headers["x-api-key"] = config.api_key;
+    return {
+      capabilities: { operations: ["chat", "passthrough"], streaming: true, tools: true, parameters: PARAMETERS },
+      encode(request) {
+        const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
+        const body = messagesBody(request, known ?? config.max_tokens);
+        return { kind: "http", method: "POST", url: `${config.base_url}/v1/messages`, headers, body: JSON.stringify(body) };
+      },
+      decode: (body, request) => decodeMessage(body, request, toolNames(request)),
+      stream: (request) => translateStream(request, () => toolNames(request)),
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        headers: { "anthropic-version": config.version, ...native, "x-api-key": config.api_key },
+        body,
+      }),
+    };
+  },
 });
-
-function refuse(): never {
-  throw new GatewayError(
-    "unsupported_parameter",
-    "The provider anthropic serves native requests only; call /anthropic/v1/messages.",
-    {
-      param: "model",
-    },
-  );
-}

@@ -4,6 +4,7 @@ import { auth } from "./auth.ts";
 import { balance } from "./balance.ts";
 import { cost } from "./cost.ts";
 import { fallback } from "./fallback.ts";
+import { guardrails } from "./guardrails.ts";
 import { hedge } from "./hedge.ts";
 import { limits } from "./limits.ts";
 import { models } from "./models.ts";
@@ -13,4 +14,4 @@ import { provider } from "./provider.ts";
 import { retry } from "./retry.ts";
 import { spend } from "./spend.ts";
 
-export default [auth, cost, limits, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];
+export default [auth, cost, limits, guardrails, fallback, hedge, balance, retry, provider, passthrough, models, modelInfo, spend];

@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
+import { addConfigCommands } from "./config.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
@@ -20,6 +21,7 @@ program
   .description("start the gateway")
   .option(...configOption)
   .option("--log-level <level>", "debug, info, warn, error or silent", process.env.SLUICE_LOG_LEVEL ?? "info")
+  .option("--last-good", "when the files have findings, start with the newest generation that ran")
   .action(serve);
 
 program
@@ -45,6 +47,7 @@ const atGateway = (command: Command): Command =>
     .option("--json", "print what the gateway answers, as JSON");
 
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
+addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 
 try {

@@ -11,11 +11,12 @@ import { welcome } from "./welcome.ts";
 export interface ServeOptions {
   readonly config: string;
   readonly logLevel: string;
+  readonly lastGood?: boolean;
 }
 
 const LEVELS = ["debug", "info", "warn", "error", "silent"];
 
-export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
+export async function serve({ config, logLevel, lastGood = false }: ServeOptions): Promise<void> {
   if (!LEVELS.includes(logLevel)) {
     console.error(`--log-level ${logLevel} is not one of: ${LEVELS.join(", ")}.`);
     process.exitCode = EXIT.usage;
@@ -29,7 +30,7 @@ export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
   const log = createLog(logLevel as LogLevel);
   let gateway: RunningGateway;
   try {
-    gateway = await startGateway({ path: config, cwd: process.cwd(), environment: process.env, log });
+    gateway = await startGateway({ path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood });
   } catch (error) {
     explain(error);
     // Something already open must not keep a failed start alive.
@@ -43,6 +44,11 @@ export async function serve({ config, logLevel }: ServeOptions): Promise<void> {
 function explain(error: unknown): void {
   if (error instanceof ConfigError) {
     for (const finding of error.findings) console.error(formatFinding(finding));
+    if (error.lastGood !== undefined) {
+      console.error(
+        `Generation ${error.lastGood} ran here last: sluice serve --last-good starts with it, and leaves the files as they are.`,
+      );
+    }
   } else if (error instanceof StartError) {
     console.error(error.message);
   } else {
@@ -51,7 +57,8 @@ function explain(error: unknown): void {
 }
 
 function handleSignals(gateway: RunningGateway): void {
-  process.on("SIGHUP", () => void gateway.reload());
+  // The log says how it went.
+  process.on("SIGHUP", () => void gateway.reload().catch(() => undefined));
   let isStopping = false;
   const stop = (signal: NodeJS.Signals): void => {
     // The second signal means now: what is under way is cut, and rows that did not reach the store wait in the outbox.

@@ -149,10 +149,22 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: ["config/gateway.yaml:10:1  `modells` is not a known key  did you mean `models`?"],
   },
   {
-    title: "a section of a later version",
-    files: more("guardrails: {}"),
+    title: "an end mark that something follows",
+    files: more("end_of_config: true\nkeys: []"),
     findings: [
-      "config/gateway.yaml:10:1  `guardrails` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, models, keys, prices, pipelines",
+      "config/gateway.yaml:10:1  `end_of_config` is not the last key: `keys` follows it  move it to the end of the file",
+    ],
+  },
+  {
+    title: "an end mark that is cut off",
+    files: more("end_of_config: tr"),
+    findings: ['config/gateway.yaml:10:16  `end_of_config` must be true, not "tr"  write true'],
+  },
+  {
+    title: "a section of a later version",
+    files: more("dashboards: {}"),
+    findings: [
+      "config/gateway.yaml:10:1  `dashboards` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, prices, pipelines, end_of_config",
     ],
   },
   {
@@ -386,7 +398,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "a private key",
     files: more("x: |\n  -----BEGIN RSA PRIVATE KEY-----\n  abc"),
     findings: [
-      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, models, keys, prices, pipelines",
+      "config/gateway.yaml:10:1  `x` is not a known key  remove it; the keys here are version, server, store, shared, plugins, providers, guardrails, models, keys, prices, pipelines, end_of_config",
       "config/gateway.yaml:10:4  `x` holds a literal that looks like a credential  write `${env:NAME}` and put the value in the environment",
     ],
   },

@@ -15,11 +15,12 @@ import { createPriceTable } from "./prices.ts";
 import type { ResolvedDocument } from "./references.ts";
 import type { GatewaySections, KeySection } from "./schema/gateway.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
-import type { ProviderSection, StateSection } from "./schema/plugin-options.ts";
+import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import type {
   DeclaredKey,
+  GuardrailUseSettings,
   PipelineSettings,
   ProviderSettings,
   ServerSettings,
@@ -47,11 +48,12 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
     files: opened.files.map((file) => ({ ...file })),
-    server: serverOf(sections, checked.overrides, opened.cwd),
+    server: serverOf(gateway, sections, checked.overrides, opened.cwd),
     store: { use: sections.store.use, options: pluginOptions("store", sections.store), at: gateway.document.keyAt(["store"]) },
     shared: sharedOf(gateway, sections),
     plugins: opened.plugins.map((plugin) => ({ ...plugin })),
     providers,
+    guardrails: guardrailsOf(gateway, sections),
     models,
     keys: keysOf(gateway, sections),
     pipelines: checked.pipelines.map(pipelineOf),
@@ -60,7 +62,13 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   });
 }
 
-function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: string): ServerSettings {
+function serverOf(
+  { document }: ResolvedDocument,
+  { server }: GatewaySections,
+  overrides: ServerOverrides,
+  cwd: string,
+): ServerSettings {
+  const keys = Object.keys(server);
   return {
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
@@ -73,6 +81,10 @@ function serverOf({ server }: GatewaySections, overrides: ServerOverrides, cwd: 
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
     timeZone: server.time_zone,
+    places: Object.fromEntries([
+      ["", document.keyAt(["server"])],
+      ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
+    ]),
   };
 }
 
@@ -104,6 +116,26 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
   });
 }
 
+function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): GuardrailUseSettings[] {
+  return Object.entries(sections.guardrails).map(([name, section]) => {
+    const common = section as unknown as GuardrailSection;
+    return {
+      name,
+      use: section.use,
+      options: pluginOptions("guardrail", section),
+      at: gateway.document.keyAt(["guardrails", name]),
+      settings: {
+        defaultOn: common.default_on,
+        mode: common.mode,
+        onError: common.on_error,
+        budgetMs: common.budget_ms,
+        isolation: common.isolation,
+        ...(common.scope === undefined ? {} : { scope: common.scope }),
+      },
+    };
+  });
+}
+
 function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredKey[] {
   return sections.keys.map((key, index) => ({
     alias: key.alias,
@@ -112,6 +144,7 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     userId: key.user_id,
     teamId: key.team_id,
     spendScope: key.spend_scope,
+    guardrails: key.guardrails,
     tags: key.tags,
     metadata: key.metadata,
     ...limitsOf(key),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { MAX_FILE_BYTES, readDocument, type ConfigDocument } from "./document.ts";
+import { readDocument, type ConfigDocument } from "./document.ts";
+import { MAX_FILE_BYTES } from "./source.ts";
 import { TestFolder } from "./load.fixture.ts";
 
 function read(text: string | Uint8Array): ReturnType<typeof readDocument> {

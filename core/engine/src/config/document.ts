@@ -1,16 +1,11 @@
 /** A YAML file, read with care, that knows the line and column of everything in it. */
 
-import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from "yaml";
 
 import type { Finding } from "./finding.ts";
 import type { Position } from "./snapshot.ts";
+import { type ConfigSource, diskSource, sha256 } from "./source.ts";
 import { DANGLING_ALIAS, explainSyntax } from "./syntax.ts";
-
-/** The largest file that is read. */
-export const MAX_FILE_BYTES = 5 * 1024 * 1024;
 
 const MAX_ALIASES = 10;
 
@@ -25,12 +20,16 @@ export interface ConfigDocument {
   readonly file: string;
   /** SHA-256 of the contents, hexadecimal. */
   readonly digest: string;
+  /** The contents as they were read. */
+  readonly text: string;
   /** The contents as plain data. Aliased values are one object: whoever changes anything makes a copy first. */
   readonly value: unknown;
   /** Where a value stands; for a missing one, where its parent's key stands. */
   valueAt(path: Path): Position;
   /** Where a key stands, or an item of a list; for a missing one, where its parent's key stands. */
   keyAt(path: Path): Position;
+  /** Where the file ends. */
+  readonly end: Position;
 }
 
 /** What reading a file gives: a document, or the findings that explain why there is none. */
@@ -38,46 +37,23 @@ export type ReadResult =
   | { readonly document: ConfigDocument; readonly findings: readonly [] }
   | { readonly document: undefined; readonly findings: readonly Finding[] };
 
-/** Reads a YAML file. `file` is its name in findings. Reads at most {@link MAX_FILE_BYTES}. */
-export function readDocument(path: string, file: string): ReadResult {
+/** Reads a YAML file. `file` is its name in findings. */
+export function readDocument(path: string, file: string, source: ConfigSource = diskSource): ReadResult {
   const fault = (message: string, fix: string): ReadResult => ({
     document: undefined,
     findings: [{ at: { file, line: 1, column: 1 }, message, fix }],
   });
-  let bytes: Buffer;
-  try {
-    const size = statSync(path).size;
-    if (size > MAX_FILE_BYTES) {
-      return fault(
-        `the file has ${size} bytes, and ${MAX_FILE_BYTES} are the limit`,
-        "split it, or remove what does not belong in it",
-      );
-    }
-    bytes = readFileSync(path);
-  } catch (error) {
-    return fault(`the file cannot be read: ${reasonOf(error)}`, "create it, or name another file");
-  }
+  const read = source.read(path);
+  if (read.bytes === undefined)
+    return fault(`the file cannot be read: ${read.reason}`, read.fix ?? "create it, or name another file");
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
   } catch {
     return fault("the file is not UTF-8 text", "save it in UTF-8");
   }
-  return parseText(text, path, file, createHash("sha256").update(bytes).digest("hex"));
+  return parseText(text, path, file, sha256(read.bytes));
 }
-
-/** Why a file operation failed, in words. Never holds contents. */
-export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-  return REASONS[code] ?? code;
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a folder",
-  ENOTDIR: "a part of the path is not a folder",
-};
 
 function parseText(text: string, path: string, file: string, digest: string): ReadResult {
   const lines = new LineCounter();
@@ -113,9 +89,11 @@ function parseText(text: string, path: string, file: string, digest: string): Re
     path,
     file,
     digest,
+    text,
     value,
     valueAt: (path) => locate(path, "value"),
     keyAt: (path) => locate(path, "key"),
+    end: at(text.length),
   };
   return { document, findings: [] };
 }

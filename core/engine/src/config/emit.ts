@@ -29,6 +29,13 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
           of("provider"),
         ),
       },
+      guardrails: {
+        ...(properties["guardrails"] as JsonObject),
+        additionalProperties: chooser(
+          (properties["guardrails"] as JsonObject)["additionalProperties"] as JsonObject,
+          of("guardrail"),
+        ),
+      },
     },
   };
   const steps = { ...((pipelineSchema["properties"] as JsonObject)["steps"] as JsonObject), items: stepChooser(of("step")) };
@@ -42,6 +49,8 @@ export function editorSchemas(definitions: Definitions): Readonly<Record<string,
 
 /** `use` first, then the options of the chosen plugin: `if` and `then` give editors one branch to complete from. */
 function chooser(base: JsonObject, definitions: readonly AnyDefinition[]): JsonSchema {
+  // An empty list of choices is no JSON Schema.
+  if (definitions.length === 0) return base;
   const names = definitions.map(({ name }) => name);
   const use = { type: "string", description: "The plugin's name.", enum: names };
   return {

@@ -74,8 +74,15 @@ function keyFaults(gateway: unknown): Fault[] {
   const ids = models.map((model) => textOf(model, "id")).filter((id) => id !== undefined);
   const groups = models.flatMap((model) => listOf(model, "access_groups")).filter((group) => typeof group === "string");
   const known = [...new Set([...ids, ...groups])];
+  const guardrails = Object.keys(sectionOf(gateway, "guardrails"));
   const faults = duplicates(gateway, "keys", "alias");
   for (const [index, key] of listOf(gateway, "keys").entries()) {
+    for (const [place, name] of listOf(key, "guardrails").entries()) {
+      if (typeof name !== "string" || guardrails.includes(name)) continue;
+      const path = ["keys", index, "guardrails", place];
+      const message = `\`${formatPath(path)}\` names "${name}", which is not under \`guardrails\``;
+      faults.push({ path, on: "value", message, fix: nameFix(name, guardrails, "add it to `guardrails`") });
+    }
     for (const [place, name] of listOf(key, "models").entries()) {
       if (typeof name !== "string" || known.includes(name) || name.endsWith("*")) continue;
       if (ids.some((id) => id.endsWith("*") && name.startsWith(id.slice(0, -1)))) continue;

@@ -51,7 +51,9 @@ describe("the shipped configuration", () => {
 describe("a snapshot", () => {
   it("is filled with defaults and read into units", () => {
     const { server, store, providers, models, pipelines } = load({}, { OPENAI_API_KEY: "key" });
-    expect({ ...server, dataDirectory: "" }).toEqual({
+    expect(server.places).toMatchObject({ "": { line: 2, column: 1 }, port: { line: 2, column: 11 } });
+    const { places: _places, ...settings } = server;
+    expect({ ...settings, dataDirectory: "" }).toEqual({
       host: "127.0.0.1",
       port: 4000,
       admin: { host: "127.0.0.1", port: 4001 },

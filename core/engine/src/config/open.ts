@@ -1,14 +1,15 @@
 /** The first phase of loading: every file is read, parsed and its references resolved. Nothing is validated and no plugin is known yet. */
 
-import { existsSync, readdirSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { readDocument, reasonOf, type Path } from "./document.ts";
+import { readDocument, type Path } from "./document.ts";
+import { hasEndMark } from "./end-mark.ts";
 import type { Finding } from "./finding.ts";
 import { valueAtPath } from "./path.ts";
 import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
 import { engineKeys } from "./schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "./snapshot.ts";
+import { type ConfigSource, diskSource, reasonOf } from "./source.ts";
 
 /** Which configuration is opened, and with what. */
 export interface OpenOptions {
@@ -17,6 +18,8 @@ export interface OpenOptions {
   /** The working directory: findings name files relative to it, `data_directory` is relative to it. */
   readonly cwd: string;
   readonly environment: Environment;
+  /** Where the files come from; the disk unless it is given. */
+  readonly source?: ConfigSource;
 }
 
 /** A configuration whose files were read. What is wrong with them so far is in `findings`. */
@@ -33,25 +36,29 @@ export interface OpenedConfig {
   readonly prices: ResolvedDocument | undefined;
   /** Every file that was parsed. */
   readonly files: readonly SnapshotFile[];
+  /** Absolute paths of every file of the configuration that is there, parsed or not. */
+  readonly documents: readonly string[];
   /** Absolute paths of everything a change of which matters, whether it exists or not: files and the folder of pipelines. */
   readonly watched: readonly string[];
 }
 
 /** Reads a configuration. Does not throw for anything the files hold or lack: that becomes findings. */
 export function openConfig(options: OpenOptions): OpenedConfig {
-  const { cwd, environment } = options;
+  const { cwd, environment, source = diskSource } = options;
   const path = resolve(cwd, options.path);
   const home = dirname(path);
   const findings: Finding[] = [];
   const files: SnapshotFile[] = [];
+  const documents: string[] = [];
   const watched = new Set<string>([path]);
 
   const open = (file: string): ResolvedDocument | undefined => {
-    const { document, findings: faults } = readDocument(file, nameOf(file, cwd));
+    documents.push(file);
+    const { document, findings: faults } = readDocument(file, nameOf(file, cwd), source);
     findings.push(...faults);
     if (document === undefined) return undefined;
-    files.push({ path: file, digest: document.digest });
-    const resolved = resolveReferences(document, environment);
+    files.push({ path: file, digest: document.digest, hasEndMark: hasEndMark(document), end: document.end });
+    const resolved = resolveReferences(document, environment, source);
     for (const reference of resolved.references) if (reference.file !== undefined) watched.add(reference.file);
     findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === path));
     return resolved;
@@ -65,7 +72,7 @@ export function openConfig(options: OpenOptions): OpenedConfig {
 
   const pricesFile = named("prices") ?? join(home, "prices.yaml");
   watched.add(pricesFile);
-  const hasPrices = existsSync(pricesFile);
+  const hasPrices = source.has(pricesFile);
   const prices = hasPrices ? open(pricesFile) : undefined;
   if (!hasPrices && named("prices") !== undefined && gateway !== undefined) {
     const at = gateway.document.valueAt(["prices"]);
@@ -74,10 +81,10 @@ export function openConfig(options: OpenOptions): OpenedConfig {
 
   const folder =
     named("pipelines") ??
-    [resolve(home, "../pipelines"), join(home, "pipelines")].find(existsSync) ??
+    [resolve(home, "../pipelines"), join(home, "pipelines")].find(source.has) ??
     resolve(home, "../pipelines");
   watched.add(folder);
-  const listed = listPipelines(folder);
+  const listed = listPipelines(folder, source);
   for (const file of listed.files) watched.add(file);
   if (listed.fault !== undefined && gateway !== undefined) {
     const message = `the pipelines folder \`${nameOf(folder, cwd)}\` ${listed.fault}`;
@@ -99,12 +106,13 @@ export function openConfig(options: OpenOptions): OpenedConfig {
     pipelines,
     prices,
     files,
+    documents,
     watched: [...watched],
   };
 }
 
-/** The name of a file in findings: relative to the working directory when it is below it. */
-function nameOf(file: string, cwd: string): string {
+/** The name of a file for people: relative to the working directory when it is below it. */
+export function nameOf(file: string, cwd: string): string {
   const name = relative(cwd, file);
   return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
 }
@@ -120,9 +128,12 @@ function isProviderOption(path: Path): boolean {
   return path[0] === "providers" && path.length > 2 && !engineKeys("provider").includes(String(path[2]));
 }
 
-function listPipelines(folder: string): { readonly files: readonly string[]; readonly fault: string | undefined } {
+function listPipelines(
+  folder: string,
+  source: ConfigSource,
+): { readonly files: readonly string[]; readonly fault: string | undefined } {
   try {
-    const names = readdirSync(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
+    const names = source.list(folder).filter((name) => /^[^.].*\.ya?ml$/.test(name));
     const files = names.sort().map((name) => join(folder, name));
     return { files, fault: files.length === 0 ? "holds no *.yaml file" : undefined };
   } catch (error) {

@@ -1,12 +1,12 @@
 /** References: `${env:NAME}`, `${env:NAME:-default}` and `${file:path}`, resolved on scalar texts after parsing. */
 
-import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 import { looksLikeCredential } from "./credential.ts";
-import { MAX_FILE_BYTES, reasonOf, type ConfigDocument, type Path } from "./document.ts";
+import type { ConfigDocument, Path } from "./document.ts";
 import type { Finding } from "./finding.ts";
 import { formatPath } from "./path.ts";
+import { type ConfigSource, diskSource } from "./source.ts";
 
 /** The variables of the process, as the caller passes them in. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -45,7 +45,11 @@ const ENVIRONMENT_REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const FILE_REFERENCE = /^file:(.+)$/;
 
 /** Puts the values of references into a copy of a document's data. Reads the files that are referred to. */
-export function resolveReferences(document: ConfigDocument, environment: Environment): ResolvedDocument {
+export function resolveReferences(
+  document: ConfigDocument,
+  environment: Environment,
+  source: ConfigSource = diskSource,
+): ResolvedDocument {
   const references: Reference[] = [];
   const findings: Finding[] = [];
 
@@ -93,7 +97,7 @@ export function resolveReferences(document: ConfigDocument, environment: Environ
     const named = FILE_REFERENCE.exec(inner)?.[1];
     if (named === undefined) return undefined;
     const file = resolve(dirname(document.path), named);
-    return { path, written, name: `file:${named}`, file, ...readValue(file), isWhole, hasDefault: false };
+    return { path, written, name: `file:${named}`, file, ...readValue(file, source), isWhole, hasDefault: false };
   };
 
   const value = visit(document.value, []);
@@ -111,12 +115,9 @@ export function unresolvedFinding(document: ConfigDocument, reference: Reference
 const LONGEST_SHOWN = 40;
 
 /** A file's text without the line break at its end. */
-function readValue(file: string): { value: string | undefined; reason: string } {
-  try {
-    if (statSync(file).size > MAX_FILE_BYTES) return { value: undefined, reason: "is too large" };
-    const value = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-    return value === "" ? { value: undefined, reason: "is empty" } : { value, reason: "" };
-  } catch (error) {
-    return { value: undefined, reason: `cannot be read: ${reasonOf(error)}` };
-  }
+function readValue(file: string, source: ConfigSource): { value: string | undefined; reason: string } {
+  const read = source.read(file);
+  if (read.bytes === undefined) return { value: undefined, reason: `cannot be read: ${read.reason}` };
+  const value = read.bytes.toString("utf8").replace(/\r?\n$/, "");
+  return value === "" ? { value: undefined, reason: "is empty" } : { value, reason: "" };
 }

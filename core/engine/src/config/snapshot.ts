@@ -3,6 +3,7 @@
 import type {
   BalanceStrategy,
   FallbackClass,
+  GuardrailSettings,
   ModelInfo,
   ModelMode,
   Operation,
@@ -31,6 +32,7 @@ export interface Snapshot {
   readonly shared: SharedSettings;
   readonly plugins: readonly PluginReference[];
   readonly providers: readonly ProviderSettings[];
+  readonly guardrails: readonly GuardrailUseSettings[];
   readonly models: readonly ModelSettings[];
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
@@ -44,6 +46,10 @@ export interface SnapshotFile {
   readonly path: string;
   /** SHA-256 of the contents, hexadecimal. */
   readonly digest: string;
+  /** Whether the file says itself where it ends. */
+  readonly hasEndMark: boolean;
+  /** Where it ends; findings about what it lacks point there. */
+  readonly end: Position;
 }
 
 export interface ServerSettings {
@@ -65,6 +71,8 @@ export interface ServerSettings {
   readonly dataDirectory: string;
   /** Where days, weeks and months of budgets begin: an IANA name. */
   readonly timeZone: string;
+  /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
+  readonly places: Readonly<Record<string, Position>>;
 }
 
 /** Which origins' pages may call. */
@@ -105,6 +113,11 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly connections: number;
 }
 
+/** One entry of `guardrails:`. */
+export interface GuardrailUseSettings extends NamedUseSettings {
+  readonly settings: GuardrailSettings;
+}
+
 export interface TargetSettings {
   readonly provider: string;
   readonly model: string;
@@ -143,6 +156,7 @@ export interface DeclaredKey {
   readonly userId: string | undefined;
   readonly teamId: string | undefined;
   readonly spendScope: SpendScope;
+  readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Absent: none. */

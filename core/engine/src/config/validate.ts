@@ -1,6 +1,9 @@
 /** Validation: schemas and plugins first, then what one entry says of another. All findings, of every file. */
 
+import type { JsonSchema } from "@sluice/spec";
+
 import type { Path } from "./document.ts";
+import { endMarkFaults } from "./end-mark.ts";
 import type { Finding } from "./finding.ts";
 import { gatewayFaults } from "./gateway-rules.ts";
 import { formatPath, setAtPath, valueAtPath } from "./path.ts";
@@ -15,8 +18,8 @@ import { checkSection, findingOf } from "./section.ts";
 
 /** Checks gateway.yaml, in place. */
 export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
-  const findings = emptyFile(gateway) ?? checkSection(gateway, [], gatewaySchema);
-  const use = (path: Path, kind: "provider" | "store" | "state"): void => {
+  const findings = checkFile(gateway, gatewaySchema);
+  const use = (path: Path, kind: "provider" | "guardrail" | "store" | "state"): void => {
     const value = valueAtPath(gateway.value, path);
     const name = valueAtPath(value, ["use"]);
     if (!isObject(value) || typeof name !== "string" || name === "") return;
@@ -26,6 +29,7 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
   use(["store"], "store");
   use(["shared"], "state");
   for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) use(["providers", name], "provider");
+  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"]))) use(["guardrails", name], "guardrail");
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 
@@ -35,7 +39,7 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
  */
 export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions | undefined): Finding[] {
   const findings = pipelines.flatMap((pipeline) => {
-    const own = emptyFile(pipeline) ?? checkSection(pipeline, [], pipelineSchema);
+    const own = checkFile(pipeline, pipelineSchema);
     const steps = valueAtPath(pipeline.value, ["steps"]);
     if (definitions !== undefined && Array.isArray(steps))
       for (const index of steps.keys()) own.push(...checkStep(pipeline, definitions, index));
@@ -46,7 +50,7 @@ export function validatePipelines(pipelines: readonly ResolvedDocument[], defini
 
 /** Checks prices.yaml, in place. */
 export function validatePrices(prices: ResolvedDocument): Finding[] {
-  const findings = emptyFile(prices) ?? checkSection(prices, [], pricesSchema);
+  const findings = checkFile(prices, pricesSchema);
   if (findings.length > 0) return findings;
   // No finding and no section: an unresolved reference stands in its place, and has its finding already.
   const sections = valueAtPath(prices.value, ["prices"]);
@@ -62,6 +66,12 @@ export function validatePrices(prices: ResolvedDocument): Finding[] {
       findings.push(findingOf(prices, { path, on: "key", message: `${where} ${fault.message}`, fix: fault.fix }));
   }
   return findings;
+}
+
+/** A file by itself: its sections, and that nothing follows its end mark. */
+function checkFile(resolved: ResolvedDocument, schema: JsonSchema): Finding[] {
+  const marked = endMarkFaults(resolved.document).map((fault) => findingOf(resolved, fault));
+  return [...(emptyFile(resolved) ?? checkSection(resolved, [], schema)), ...marked];
 }
 
 function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: number): Finding[] {

@@ -30,7 +30,7 @@ async function start(paths: readonly string[], options: Partial<WatchOptions> = 
   watch = watchConfig({
     paths: paths.map((path) => join(folder.path, path)),
     onChange,
-    debounceMs: 40,
+    debounceMs: () => 40,
     pollMs: 3_600_000,
     ...options,
   });
@@ -61,6 +61,19 @@ describe("watching", () => {
       expect(
         await change(() => renameSync(folder.write("config/.gateway.yaml.tmp", text), join(folder.path, "config/gateway.yaml"))),
       ).toBeGreaterThan(0);
+    }
+  });
+
+  it("hears an editor that renames the old file to a backup and writes a new one", async () => {
+    await start(paths);
+    const file = join(folder.path, "config/gateway.yaml");
+    for (const text of ["two", "three"]) {
+      const calls = await change(() => {
+        renameSync(file, `${file}~`);
+        folder.write("config/gateway.yaml", text);
+        rmSync(`${file}~`);
+      });
+      expect(calls).toBeGreaterThan(0);
     }
   });
 

@@ -5,7 +5,8 @@ import { dirname } from "node:path";
 
 import { watch as watchPaths } from "chokidar";
 
-const DEBOUNCE_MS = 200;
+/** Together with the pause between the two readings it makes 200 ms. */
+const DEBOUNCE_MS = 100;
 const POLL_MS = 2_000;
 
 /** What is watched, and who is told. */
@@ -16,7 +17,8 @@ export interface WatchOptions {
   onChange(): void;
   /** Called with a failure of the operating system's watch; polling goes on. */
   onError?(error: unknown): void;
-  readonly debounceMs?: number;
+  /** How long nothing may change before the call. Asked at every change. */
+  debounceMs?(): number;
   readonly pollMs?: number;
 }
 
@@ -45,7 +47,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
     if (current === stamps || isClosed) return;
     stamps = current;
     clearTimeout(debounce);
-    debounce = setTimeout(settle, options.debounceMs ?? DEBOUNCE_MS);
+    debounce = setTimeout(settle, options.debounceMs?.() ?? DEBOUNCE_MS);
   };
   // A file may still be growing when the time is up: the call waits for a quiet interval.
   const settle = (): void => {

@@ -60,6 +60,7 @@ describe("the authority of a snapshot", () => {
     teamId: "t",
     spendScope: "team" as const,
     tags: ["x"],
+    guardrails: [],
     metadata: {},
     at: AT,
   };
@@ -82,9 +83,14 @@ describe("the authority of a snapshot", () => {
   });
 
   it("bounds a declared key by its team, and refuses it while the team is blocked", async () => {
-    const team = { id: "t", models: ["gpt"], tags: ["x", "y"], blocked: false } as unknown as TeamRecord;
+    const team = { id: "t", models: ["gpt"], tags: ["x", "y"], guardrails: ["pii"], blocked: false } as unknown as TeamRecord;
     records.set("t", team);
-    expect(await authority.identify("sk-ci")).toMatchObject({ models: ["echo"], teamModels: ["gpt"], tags: ["x", "y"] });
+    expect(await authority.identify("sk-ci")).toMatchObject({
+      models: ["echo"],
+      teamModels: ["gpt"],
+      tags: ["x", "y"],
+      guardrails: ["pii"],
+    });
     records.set("t", { ...team, blocked: true });
     // Remembered until it is forgotten, or for a second.
     expect(await authority.identify("sk-ci")).toBeDefined();

@@ -32,6 +32,7 @@ function identityOf(settings: DeclaredKey): Identity {
     models: settings.models,
     spendScope: settings.spendScope,
     tags: settings.tags,
+    guardrails: settings.guardrails,
     metadata: settings.metadata,
     limits: settings.limits,
   });

@@ -6,15 +6,25 @@ const live = snapshotOf();
 
 describe("cold settings", () => {
   it.each([
-    ["server", { server: { ...live.server, port: 4001 } }, 1],
-    ["store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
-    ["shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
-    ["plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
+    ["The setting server.port", { server: { ...live.server, port: 4001, places: { "": AT, port: line(3) } } }, 3],
+    ["The setting server.max_body", { server: { ...live.server, maxBodyBytes: 1, places: { "": line(2) } } }, 2],
+    ["The section store", { store: { use: "memory", options: { path: "x" }, at: line(7) } }, 7],
+    ["The section shared", { shared: { ...live.shared, instances: 2, at: line(8) } }, 8],
+    ["The section plugins", { plugins: [{ specifier: "./mine.ts", at: line(9) }] }, 9],
   ])("refuse a change of %s by its name and place", (name, change, at) => {
     const findings = coldChanges(live, snapshotOf(change));
     expect(findings).toHaveLength(1);
-    expect(findings[0]?.message).toBe(`The section ${name} cannot change while the gateway runs.`);
+    expect(findings[0]?.message).toBe(`${name} cannot change while the gateway runs.`);
     expect(findings[0]?.at.line).toBe(at);
+  });
+
+  it("point at the plugin that is not the one that runs", () => {
+    const specifiers = ["@sluice/standard@^1.0.0", "./mine.ts"];
+    const [finding] = coldChanges(
+      live,
+      snapshotOf({ plugins: specifiers.map((specifier, index) => ({ specifier, at: line(20 + index) })) }),
+    );
+    expect(finding?.at.line).toBe(21);
   });
 
   it("refuse all that changed at once", () => {
@@ -26,6 +36,7 @@ describe("cold settings", () => {
       store: { ...live.store, at: line(50) },
       plugins: [{ specifier: "@sluice/standard@^1.0.0", at: line(51) }],
     });
+    expect(coldChanges(live, snapshotOf({ server: { ...live.server, places: { "": line(40) } } }))).toEqual([]);
     expect(coldChanges(live, moved)).toEqual([]);
     expect(coldChanges(live, snapshotOf({ digest: "other", notices: ["new"] }))).toEqual([]);
   });

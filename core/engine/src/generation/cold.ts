@@ -1,25 +1,57 @@
 /** Cold settings: those that an edit cannot change while the process runs. */
 
 import type { Finding } from "../config/finding.ts";
-import type { Snapshot } from "../config/snapshot.ts";
+import type { Position, ServerSettings, Snapshot } from "../config/snapshot.ts";
 
-/** A finding for each cold section that differs. */
+/** A finding for each cold setting that differs, where it stands. */
 export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
-  const file = candidate.files[0]?.path ?? "";
-  const start = { file, line: 1, column: 1 };
-  const sections = [
-    { name: "server", at: start, before: live.server, after: candidate.server },
-    { name: "store", at: candidate.store.at, before: withoutPlace(live.store), after: withoutPlace(candidate.store) },
-    { name: "shared", at: candidate.shared.at, before: withoutAt(live.shared), after: withoutAt(candidate.shared) },
-    { name: "plugins", at: candidate.plugins[0]?.at ?? start, before: specifiers(live), after: specifiers(candidate) },
-  ];
-  return sections
-    .filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after))
-    .map(({ name, at }) => ({
-      at,
-      message: `The section ${name} cannot change while the gateway runs.`,
-      fix: "Restart the gateway to apply it, or undo the edit.",
-    }));
+  const changes = serverChanges(live.server, candidate.server);
+  if (differ(withoutPlace(live.store), withoutPlace(candidate.store))) {
+    changes.push({ name: "The section store", at: candidate.store.at });
+  }
+  if (differ(withoutAt(live.shared), withoutAt(candidate.shared))) {
+    changes.push({ name: "The section shared", at: candidate.shared.at });
+  }
+  if (differ(specifiers(live), specifiers(candidate))) {
+    const known = specifiers(live);
+    const changed = candidate.plugins.find(({ specifier }, index) => known[index] !== specifier) ?? candidate.plugins.at(-1);
+    changes.push({ name: "The section plugins", at: changed?.at ?? startOf(candidate) });
+  }
+  return changes.map(({ name, at }) => ({
+    at,
+    message: `${name} cannot change while the gateway runs.`,
+    fix: "Restart the gateway to apply it, or undo the edit.",
+  }));
+}
+
+interface Change {
+  readonly name: string;
+  readonly at: Position;
+}
+
+function serverChanges(live: ServerSettings, candidate: ServerSettings): Change[] {
+  const members = new Set([...Object.keys(live), ...Object.keys(candidate)]);
+  members.delete("places");
+  const value = (settings: ServerSettings, member: string): unknown => (settings as unknown as Record<string, unknown>)[member];
+  return [...members]
+    .filter((member) => differ(value(live, member), value(candidate, member)))
+    .map((member) => {
+      const key = keyOf(member);
+      const { places } = candidate;
+      return {
+        name: `The setting server.${key}`,
+        at: places[key] ?? places[""] ?? live.places[""] ?? { file: "", line: 1, column: 1 },
+      };
+    });
+}
+
+/** The key in YAML of a member of the settings: `drainTimeoutMs` is read from `drain_timeout`. */
+function keyOf(member: string): string {
+  return member.replace(/(?:Ms|Bytes)$/, "").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function differ(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) !== JSON.stringify(right);
 }
 
 function withoutPlace({ use, options }: Snapshot["store"]): unknown {
@@ -32,4 +64,8 @@ function withoutAt({ use, options, instances }: Snapshot["shared"]): unknown {
 
 function specifiers(snapshot: Snapshot): readonly string[] {
   return snapshot.plugins.map(({ specifier }) => specifier);
+}
+
+function startOf({ files }: Snapshot): Position {
+  return { file: files[0]?.end.file ?? "", line: 1, column: 1 };
 }

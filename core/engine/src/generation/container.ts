@@ -11,6 +11,7 @@ import type { Definitions } from "../registry/definitions.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { createAuthority } from "./authority.ts";
+import { createGuardrails } from "./guardrails.ts";
 import { createHostFactory } from "./host.ts";
 import { createCatalog } from "./models.ts";
 import { createProviders } from "./providers.ts";
@@ -54,6 +55,9 @@ export function createGenerationContainer(
   once(GENERATION.authority, (from) => createAuthority(parts.snapshot, from.resolve(PROCESS.keyRing)));
   once(GENERATION.providers, (from) =>
     createProviders(parts.snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor)),
+  );
+  once(GENERATION.guardrails, (from) =>
+    createGuardrails(parts.snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor)),
   );
   once(GENERATION.hostFor, createHostFactory);
   return container;

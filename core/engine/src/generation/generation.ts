@@ -1,12 +1,15 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
 import type { DependencyContainer } from "tsyringe";
-import { type Clock, GatewayError, type Lifecycle, type Log } from "@sluice/spec";
+import { type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type Log } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
+import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
+import { streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { createGenerationContainer } from "./container.ts";
+import { BuildError, testGuardrails } from "./guardrails.ts";
 import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
@@ -30,14 +33,26 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
   try {
     const container = createGenerationContainer(parent, { number, snapshot, scope });
     container.resolve(GENERATION.providers);
+    const guardrails = container.resolve<GuardrailCatalog>(GENERATION.guardrails);
     const hostFor = container.resolve<HostFactory>(GENERATION.hostFor);
     const definitions = container.resolve<Definitions>(PROCESS.definitions);
     const { routes, instances } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
+    for (const { name, guardrail } of guardrails.list()) {
+      scope.defer(() => guardrail.stop?.());
+      await start(guardrail, `guardrail ${name}`);
+    }
     // Leaves first: the innermost step is ready before the one that calls it.
     for (const { settings, pipeline, step } of instances.toReversed()) {
       scope.defer(() => step.stop?.());
-      await start(step, `${settings.use} of pipeline ${pipeline}`);
+      await start(step, `${settings.use} of pipeline ${pipeline}`).catch((error: unknown) => {
+        throw blame(error, settings.at);
+      });
     }
+    const faults = [
+      ...streamFaults(snapshot.pipelines, definitions.steps, guardrails),
+      ...(await testGuardrails(snapshot, guardrails, definitions, hostFor("guardrails"))),
+    ];
+    if (faults.length > 0) throw new BuildError(faults);
     return new Generation(number, snapshot, routes, scope, container.resolve<Clock>(PROCESS.clock));
   } catch (error) {
     await scope.close();

@@ -4,6 +4,7 @@ import type { DependencyContainer } from "tsyringe";
 import type {
   Authority,
   Clock,
+  GuardrailCatalog,
   Host,
   LedgerReader,
   Log,
@@ -43,6 +44,9 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     // A provider is made with a host of its own: the catalogue is resolved when a step asks for it.
     get providers() {
       return container.resolve<ProviderCatalog>(GENERATION.providers);
+    },
+    get guardrails() {
+      return container.resolve<GuardrailCatalog>(GENERATION.guardrails);
     },
     prices: snapshot.prices,
     directory: seedDirectory,

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/spec";
 import { fakeClock, fakeHost, fakeLog } from "@sluice/kit/testing";
-import { line, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
+import { line, modelOf, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
 import { indexDefinitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
-import { createProcessContainer } from "./container.ts";
-import type { Leaseholder } from "./generation.ts";
+import { createProcessContainer, type ProcessParts } from "./container.ts";
+import type { Generation, Leaseholder } from "./generation.ts";
 import { GenerationManager } from "./manager.ts";
 
 const clock = fakeClock();
@@ -15,6 +15,7 @@ let events: string[];
 let gates: Map<string, Promise<void>>;
 let shared: SharedPool;
 let manager: GenerationManager;
+let parts: () => ProcessParts;
 
 /** Writes down its life; `name` of its options marks the instance. */
 const traced = (name: string, parts: Partial<StepDefinition<never>> = {}): StepDefinition<never> =>
@@ -86,8 +87,8 @@ beforeEach(() => {
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
   const { tokens, state } = fakeHost();
-  const parts = { log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state };
-  manager = new GenerationManager(createProcessContainer(parts));
+  parts = () => ({ log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state });
+  manager = new GenerationManager(createProcessContainer(parts()));
 });
 
 afterEach(() => {
@@ -136,6 +137,7 @@ describe("applying a snapshot", () => {
     const result = await manager.apply(snapshot("b", "gate", use, "outer"));
     expect(result).toMatchObject({ outcome: "refused" });
     expect(result.findings[0]?.message).toContain(said);
+    expect(result.findings[0]?.at).toEqual(line(11));
     expect(manager.live).toBe(live);
     const made = events.filter((event) => event.startsWith("make ")).map((event) => event.slice(5));
     expect(events.filter((event) => event.startsWith("close ")).map((event) => event.slice(6))).toEqual(made.toReversed());
@@ -186,6 +188,26 @@ describe("applying a snapshot", () => {
     expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(false);
   });
 
+  it("that takes too much away is refused with its digest, which forces it", async () => {
+    const digest = "0123456789abcdef";
+    await manager.apply(
+      snapshotOf({ digest: "a", models: [modelOf("one", []), modelOf("two", [])], pipelines: [pipelineOf(["end"])] }),
+    );
+    const shrunk = snapshotOf({ digest, pipelines: [pipelineOf(["end"])] });
+    const refused = await manager.apply(shrunk);
+    expect(refused).toMatchObject({ outcome: "refused", digest });
+    expect(refused.findings[0]?.message).toBe("2 of 2 models would vanish: one, two.");
+    expect(refused.findings[0]?.fix).toContain("--force 0123456789ab`");
+    expect(await manager.apply(shrunk, { force: "0123456789aa" })).toMatchObject({ outcome: "refused" });
+    expect(await manager.apply(shrunk, { force: "0123" })).toMatchObject({ outcome: "refused" });
+    expect(await manager.apply(shrunk, { force: "0123456789ab" })).toMatchObject({ outcome: "applied", generation: 2 });
+  });
+
+  it("goes on counting where the history ended", async () => {
+    const later = new GenerationManager(createProcessContainer(parts()), 41);
+    expect(await later.apply(snapshot("a"))).toMatchObject({ outcome: "applied", generation: 42 });
+  });
+
   it("records a candidate that could not be read", () => {
     const at = line(3);
     expect(manager.refuse([{ at, message: "m", fix: "f" }])).toMatchObject({ outcome: "refused", digest: undefined });
@@ -227,6 +249,43 @@ describe("an old generation", () => {
     old?.release(lease);
     await vi.advanceTimersByTimeAsync(0);
     expect(events).toContain("stop end a");
+  });
+
+  it("makes the next edit wait while eight of them drain; the newest that waits is the one that comes", async () => {
+    const held: [Generation, Leaseholder][] = [];
+    for (let index = 0; index <= 8; index += 1) {
+      await manager.apply(snapshot(`s${index}`));
+      const lease = holder();
+      manager.live?.lease(lease);
+      if (manager.live !== undefined) held.push([manager.live, lease]);
+    }
+    expect(manager.status.draining).toHaveLength(8);
+    const waiting = manager.apply(snapshot("waits"));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(manager.live?.snapshot.digest).toBe("s8");
+    const newest = manager.apply(snapshot("newest"));
+    expect(await waiting).toMatchObject({ outcome: "superseded" });
+    expect(await manager.apply(snapshotOf({ digest: "x", pipelines: [pipelineOf(["outer"])] }))).toMatchObject({
+      outcome: "refused",
+    });
+    expect(await newest).toMatchObject({ outcome: "superseded" });
+    const last = manager.apply(snapshot("last"));
+    await vi.advanceTimersByTimeAsync(0);
+    const [first, lease] = held[3]!;
+    first.release(lease);
+    expect(await last).toMatchObject({ outcome: "applied", digest: "last" });
+    expect(manager.status.draining).toHaveLength(8);
+  });
+
+  it("does not let an edit that waits for room hold up the end", async () => {
+    for (let index = 0; index <= 8; index += 1) {
+      await manager.apply(snapshot(`s${index}`));
+      manager.live?.lease(holder());
+    }
+    const waiting = manager.apply(snapshot("waits"));
+    await vi.advanceTimersByTimeAsync(0);
+    void manager.close(1_000);
+    expect(await waiting).toMatchObject({ outcome: "superseded" });
   });
 
   it("keeps what a newer one shares with it", async () => {

@@ -4,10 +4,13 @@ import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
+import { placeOf } from "../pipeline/blame.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
+import { BuildError } from "./guardrails.ts";
 import { coldChanges } from "./cold.ts";
+import { isForced, shrinkage } from "./shrink.ts";
 import { PROCESS } from "./tokens.ts";
 
 /** How an attempt to apply a configuration ended. */
@@ -19,6 +22,8 @@ export interface ApplyResult {
   readonly atMs: number;
   /** The candidate's digest, `undefined` when it could not be read. */
   readonly digest: string | undefined;
+  /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
+  readonly generation: number | undefined;
   readonly findings: readonly Finding[];
 }
 
@@ -32,8 +37,21 @@ export interface ManagerStatus {
 /** A log line says this many findings; all of them are on the status page. */
 const MAX_LOGGED_FINDINGS = 20;
 
+/**
+ * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
+ * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
+ */
+const MAX_DRAINING = 8;
+
+/** How a snapshot is applied. */
+export interface ApplyOptions {
+  /** The candidate's digest: what it takes away is meant. */
+  readonly force?: string | undefined;
+}
+
 interface Waiting {
   readonly snapshot: Snapshot;
+  readonly options: ApplyOptions;
   readonly resolve: (result: ApplyResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -50,8 +68,13 @@ export class GenerationManager {
   #lastAttempt: ApplyResult | undefined;
   #waiting: Waiting | undefined;
   #isApplying = false;
+  #isClosed = false;
+  /** Ends a wait for room: a newer candidate came, or the manager closes. */
+  #onNews: (() => void) | undefined;
 
-  constructor(container: DependencyContainer) {
+  /** `lastNumber` is that of the newest generation before this process. */
+  constructor(container: DependencyContainer, lastNumber = 0) {
+    this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
     this.#clock = container.resolve(PROCESS.clock);
@@ -68,10 +91,11 @@ export class GenerationManager {
   }
 
   /** Applies a snapshot. Whatever fails before the swap changes nothing. */
-  apply(snapshot: Snapshot): Promise<ApplyResult> {
+  apply(snapshot: Snapshot, options: ApplyOptions = {}): Promise<ApplyResult> {
     return new Promise((resolve, reject) => {
       this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
-      this.#waiting = { snapshot, resolve, reject };
+      this.#waiting = { snapshot, options, resolve, reject };
+      this.#onNews?.();
       if (!this.#isApplying) void this.#work();
     });
   }
@@ -81,10 +105,21 @@ export class GenerationManager {
     return this.#finish(this.#result("refused", undefined, findings));
   }
 
+  /** What applying a snapshot would find before anything is made. Changes nothing. */
+  review(snapshot: Snapshot, { force }: ApplyOptions = {}): Finding[] {
+    const order = checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot.guardrails);
+    if (this.#live === undefined) return order;
+    const { snapshot: live } = this.#live;
+    const shrunk = isForced(snapshot, force) ? [] : shrinkage(live, snapshot, this.#definitions.steps);
+    return [...coldChanges(live, snapshot), ...order, ...shrunk];
+  }
+
   /** Stops handing out generations and waits for the leases, up to the deadline. */
   async close(deadlineMs: number): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
+    this.#isClosed = true;
+    this.#onNews?.();
     if (live !== undefined) this.#drain(live, deadlineMs);
     await Promise.all(this.#draining.values());
   }
@@ -94,7 +129,7 @@ export class GenerationManager {
     for (let job = this.#waiting; job !== undefined; job = this.#waiting) {
       this.#waiting = undefined;
       try {
-        job.resolve(this.#finish(await this.#attempt(job.snapshot)));
+        job.resolve(this.#finish(await this.#attempt(job)));
       } catch (error) {
         job.reject(error);
       }
@@ -102,25 +137,38 @@ export class GenerationManager {
     this.#isApplying = false;
   }
 
-  async #attempt(snapshot: Snapshot): Promise<ApplyResult> {
+  async #attempt({ snapshot, options }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
-    if (this.#live?.snapshot.digest === digest) return this.#result("unchanged", digest, []);
-    const findings = [
-      ...(this.#live === undefined ? [] : coldChanges(this.#live.snapshot, snapshot)),
-      ...checkPipelines(snapshot.pipelines, this.#definitions.steps),
-    ];
+    if (this.#live?.snapshot.digest === digest)
+      return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
+    const findings = this.review(snapshot, options);
     if (findings.length > 0) return this.#result("refused", digest, findings);
+    if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
     let next: Generation;
     try {
       next = await buildGeneration(this.#container, snapshot, this.#lastNumber + 1);
     } catch (error) {
-      return this.#result("refused", digest, [buildFinding(snapshot, error)]);
+      const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
+      return this.#result("refused", digest, found);
     }
     const previous = this.#live;
     this.#lastNumber = next.number;
     this.#live = next;
     if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
-    return this.#result("applied", digest, []);
+    return { ...this.#result("applied", digest, []), generation: next.number };
+  }
+
+  /** Waits until another generation may live. Resolves with false when a newer candidate came or the manager closed. */
+  async #hasRoom(): Promise<boolean> {
+    if (this.#draining.size >= MAX_DRAINING) {
+      this.#log.warn("an edit waits until one of the old generations has drained", { draining: this.#draining.size });
+    }
+    while (this.#draining.size >= MAX_DRAINING && this.#waiting === undefined && !this.#isClosed) {
+      const news = new Promise<void>((resolve) => (this.#onNews = resolve));
+      await Promise.race([news, ...this.#draining.values()]);
+      this.#onNews = undefined;
+    }
+    return this.#waiting === undefined && !this.#isClosed;
   }
 
   #drain(generation: Generation, deadlineMs: number): void {
@@ -132,7 +180,7 @@ export class GenerationManager {
   }
 
   #result(outcome: ApplyOutcome, digest: string | undefined, findings: readonly Finding[]): ApplyResult {
-    return { outcome, atMs: this.#clock.now(), digest, findings };
+    return { outcome, atMs: this.#clock.now(), digest, generation: undefined, findings };
   }
 
   #finish(result: ApplyResult): ApplyResult {
@@ -151,10 +199,10 @@ export class GenerationManager {
 }
 
 function buildFinding(snapshot: Snapshot, error: unknown): Finding {
-  const file = snapshot.files[0]?.path ?? "";
   const said = error instanceof Error ? error.message : String(error);
+  const at = placeOf(error) ?? { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
   return {
-    at: { file, line: 1, column: 1 },
+    at,
     message: `A plugin could not be made: ${said}`,
     fix: "Correct the plugin or its options.",
   };

@@ -2,17 +2,19 @@
 
 import type { ProviderCatalog, ProviderInstance } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
+import { blaming } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { HostFactory } from "./host.ts";
 
 /** Makes every provider whose references resolved. */
 export function createProviders(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): ProviderCatalog {
   const instances = new Map<string, ProviderInstance>();
-  for (const { name, use, options, missing, timeouts, connections } of snapshot.providers) {
+  for (const { name, use, options, at, missing, timeouts, connections } of snapshot.providers) {
     const definition = definitions.providers.get(use);
     if (definition === undefined || missing.length > 0) continue;
-    const translation = definition.create(options as never, hostFor(`${use}/${name}`));
-    instances.set(name, Object.freeze({ name, use, translation, timeouts, connections }));
+    const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
+    const plugin = definitions.ownName("provider", use);
+    instances.set(name, Object.freeze({ name, use: plugin, translation, timeouts, connections }));
   }
   const names = Object.freeze([...instances.keys()]);
   return { find: (name) => instances.get(name), names: () => names };

@@ -20,5 +20,6 @@ export const GENERATION = {
   catalog: Symbol("generation.catalog"),
   authority: Symbol("generation.authority"),
   providers: Symbol("generation.providers"),
+  guardrails: Symbol("generation.guardrails"),
   hostFor: Symbol("generation.hostFor"),
 } as const;

@@ -13,6 +13,7 @@ import { cutWhenStalled } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { healthPage } from "./health.ts";
+import { requestedGuardrails } from "./ingress/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
@@ -115,10 +116,13 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    read() {
-      const { server, providers } = generation.snapshot;
+    async read() {
+      const { server, providers, guardrails } = generation.snapshot;
       const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
-      return receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
+      const request = await receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
+      if (request === undefined) return undefined;
+      const asked = requestedGuardrails(request.fields, (name) => guardrails.some((guardrail) => guardrail.name === name));
+      return asked.length === 0 ? request : { ...request, guardrails: asked };
     },
   });
   ctx.exchange = exchange;

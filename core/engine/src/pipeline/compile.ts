@@ -2,8 +2,10 @@
 
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type { GuardrailUseSettings, PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import { blaming } from "./blame.ts";
 import { compose, type Link } from "./compose.ts";
+import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
 
@@ -53,8 +55,15 @@ export interface CompiledPipelines {
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
 /** Every fault of the pipelines' order. Needs no instances. */
-export function checkPipelines(pipelines: readonly PipelineSettings[], definitions: StepDefinitions): Finding[] {
-  return pipelines.flatMap((pipeline) => checkOrder(pipeline, definitions));
+export function checkPipelines(
+  pipelines: readonly PipelineSettings[],
+  definitions: StepDefinitions,
+  guardrails: readonly GuardrailUseSettings[] = [],
+): Finding[] {
+  return pipelines.flatMap((pipeline) => [
+    ...checkOrder(pipeline, definitions),
+    ...guardrailFaults(pipeline, definitions, guardrails),
+  ]);
 }
 
 /** Creates every step and folds each pipeline into one function. */
@@ -70,14 +79,14 @@ export function compilePipelines(
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
-      const step = definition.create(settings.options as never, hostFor(settings));
+      const step = blaming(settings.at, () => definition.create(settings.options as never, hostFor(settings)));
       instances.push({ settings, pipeline: pipeline.name, step });
       links.push({
         name: definition.name,
         reentrant: definition.reentrant === true,
         concurrent: definition.concurrent === true,
         needsBody: definition.early !== true,
-        run: step.run,
+        run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(step.run) : step.run,
       });
     }
     const run = compose(links);

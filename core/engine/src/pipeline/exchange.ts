@@ -9,6 +9,7 @@ import {
   type Gate,
   GatewayError,
   type GatewayRequest,
+  type GuardrailOutcome,
   type Identity,
   type Model,
   type Operation,
@@ -45,6 +46,7 @@ export class LiveExchange implements Exchange {
   readonly state = new Map<symbol, unknown>();
   readonly gates: Gate[] = [];
   readonly attempts: Attempt[] = [];
+  readonly guardrails: GuardrailOutcome[] = [];
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;

@@ -98,9 +98,17 @@ function commonPart(exchange: LiveExchange) {
     cacheHit: false,
     generation: exchange.generation,
     tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
-    metadata: request?.metadata ?? {},
+    metadata: metadataOf(exchange),
     clientAddress: exchange.client.address,
   };
+}
+
+/** The request's notes, and what guardrails did: their names and verdicts, each once. */
+function metadataOf({ request, guardrails }: LiveExchange): Readonly<Record<string, unknown>> {
+  const metadata = request?.metadata ?? {};
+  if (guardrails.length === 0) return metadata;
+  const told = new Map(guardrails.map((outcome) => [Object.values(outcome).join(" "), outcome]));
+  return { ...metadata, guardrails: [...told.values()] };
 }
 
 function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {

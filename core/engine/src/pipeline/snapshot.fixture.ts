@@ -40,7 +40,7 @@ export function pipelineOf(
 export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
   return {
     digest: "digest-1",
-    files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1" }],
+    files: [{ path: "/etc/sluice/gateway.yaml", digest: "file-1", hasEndMark: false, end: AT }],
     server: {
       host: "127.0.0.1",
       port: 0,
@@ -52,11 +52,13 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       explainRequests: 10,
       dataDirectory: "/tmp/none",
       timeZone: "UTC",
+      places: { "": AT },
     },
     store: { use: "memory", options: {}, at: AT },
     shared: { use: "memory", options: {}, instances: 1, at: AT },
     plugins: [{ specifier: "@sluice/standard@^1.0.0", at: AT }],
     providers: [],
+    guardrails: [],
     models: [],
     keys: [],
     pipelines: [],

@@ -16,6 +16,8 @@ export interface LoadedPlugin {
   /** The package's version, `undefined` for a file of the user's own. */
   readonly version: string | undefined;
   readonly definitions: readonly AnyDefinition[];
+  /** Of a package under an alias: the plugins' own names, by `kind/name` as YAML says it. */
+  readonly ownNames?: ReadonlyMap<string, string>;
 }
 
 /** Definitions of a process. */
@@ -28,6 +30,8 @@ export interface Definitions {
   readonly guardrails: ReadonlyMap<string, GuardrailDefinition<never>>;
   readonly stores: ReadonlyMap<string, StoreDefinition<never>>;
   readonly states: ReadonlyMap<string, StateDefinition<never>>;
+  /** The plugin's own name of what YAML calls `name`: they differ for a package under an alias. Prices go by it. */
+  ownName(kind: AnyDefinition["kind"], name: string): string;
 }
 
 /** Sorts loaded plugins into maps by kind. */
@@ -60,5 +64,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
         definition satisfies never;
     }
   }
-  return { plugins, all, steps, providers, guardrails, stores, states };
+  const ownNames = new Map(plugins.flatMap((plugin) => [...(plugin.ownNames ?? [])]));
+  const ownName = (kind: AnyDefinition["kind"], name: string): string => ownNames.get(`${kind}/${name}`) ?? name;
+  return { plugins, all, steps, providers, guardrails, stores, states, ownName };
 }

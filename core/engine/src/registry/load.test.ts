@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 interface Loaded {
   readonly definitions: readonly string[];
+  /** The plugins' own names, in the order of the definitions. */
+  readonly own: readonly string[];
   readonly versions: readonly (string | undefined)[];
   readonly findings: readonly { readonly message: string; readonly fix: string; readonly at: { readonly line: number } }[];
 }
@@ -25,6 +27,14 @@ const files: Readonly<Record<string, string>> = {
   "strange.ts": 'export default { kind: "gadget", apiVersion: 1 };\n',
   "node_modules/acme/package.json": '{"name":"acme","version":"2.3.4","type":"module","exports":"./index.js"}',
   "node_modules/acme/index.js": `${definition("one").replace("export default", "const one =")}export default [one, { ...one, kind: "provider", name: "two" }];\n`,
+  "node_modules/voice/package.json": '{"name":"voice","version":"2.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/voice/index.js": definition("voice"),
+  "node_modules/voice-old/package.json": '{"name":"voice","version":"1.4.0","type":"module","exports":"./index.js"}',
+  "node_modules/voice-old/index.js": definition("voice"),
+  "node_modules/Voice_2/package.json": '{"name":"voice","version":"1.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/Voice_2/index.js": definition("voice"),
+  "node_modules/@old/acme/package.json": '{"name":"acme","version":"1.0.0","type":"module","exports":"./index.js"}',
+  "node_modules/@old/acme/index.js": `${definition("one").replace("export default", "const one =")}export default [one, { ...one, kind: "provider", name: "two" }];\n`,
 };
 
 /** Loads in a process of its own: as Node does, and not as the test runner would. */
@@ -34,7 +44,7 @@ function load(...specifiers: readonly string[]): Loaded {
   const script = `
     import { loadPlugins } from ${JSON.stringify(join(import.meta.dirname, "load.ts"))};
     const { definitions, findings } = await loadPlugins(${JSON.stringify(references)});
-    console.log(JSON.stringify({ definitions: [...definitions.all.keys()], versions: definitions.plugins.map(({ version }) => version ?? null), findings }));`;
+    console.log(JSON.stringify({ definitions: [...definitions.all.keys()], own: [...definitions.all.values()].map(({ kind, name }) => definitions.ownName(kind, name)), versions: definitions.plugins.map(({ version }) => version ?? null), findings }));`;
   const run = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
     encoding: "utf8",
     cwd: import.meta.dirname,
@@ -93,5 +103,29 @@ describe("loading plugins", () => {
     expect(said.get("./half.ts")).toContain("has no name, config or create");
     expect(said.get("./strange.ts")).toContain("is no definition");
     expect(said.get("./twice.ts")).toContain("The step shout is provided twice, by ./shout.ts and by ./twice.ts.");
+  });
+
+  it("takes two versions of one plugin side by side, the one under the name that npm installed it as", () => {
+    const { definitions, own, versions, findings } = load("voice@^2.0.0", "voice-old@^1.2.0", "@old/acme@1.x", "acme");
+    expect(findings).toEqual([]);
+    expect(definitions).toEqual([
+      "step/voice",
+      "step/voice-old",
+      "step/acme-one",
+      "provider/acme-two",
+      "step/one",
+      "provider/two",
+    ]);
+    expect(own).toEqual(["voice", "voice", "one", "two", "one", "two"]);
+    expect(versions).toEqual(["2.0.0", "1.4.0", "1.0.0", "2.3.4"]);
+  });
+
+  it("refuses another version than the one asked for with both numbers, also under an alias, and a name that YAML cannot say", () => {
+    const { findings } = load("voice@^1.2.0", "voice-old@^2.0.0", "Voice_2");
+    expect(findings.map(({ message }) => message)).toEqual([
+      "Plugin voice is installed as 2.0.0, and ^1.2.0 is asked for.",
+      "Plugin voice-old is installed as 1.4.0, and ^2.0.0 is asked for.",
+      "Plugin Voice_2 is installed under the name Voice_2, which no `use` can say.",
+    ]);
   });
 });

@@ -20,6 +20,9 @@ export interface LoadedDefinitions {
 /** A plugin's module may take this long to load. */
 const LOAD_TIMEOUT_MS = 10_000;
 
+/** What `use` can say; the define functions of the kit hold names to the same. */
+const NAME = /^[a-z][a-z0-9-]*$/;
+
 const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
 
 /** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
@@ -40,7 +43,7 @@ export async function loadPlugins(references: readonly PluginReference[]): Promi
         findings.push({
           at: reference.at,
           message: `The ${kind} ${name} is provided twice, by ${owner} and by ${reference.specifier}.`,
-          fix: "Remove one of the two plugins.",
+          fix: "Remove one of the two, or install one under a name of its own: npm install other-name@npm:package@version.",
         });
       }
       owners.set(`${kind}/${name}`, reference.specifier);
@@ -66,7 +69,27 @@ async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlu
     const fault = definitionFault(specifier, definition);
     if (fault !== undefined) return fault;
   }
-  return { specifier, version: located.version, definitions: definitions as AnyDefinition[] };
+  const loaded = { specifier, version: located.version, definitions: definitions as AnyDefinition[] };
+  return located.alias === undefined ? loaded : underAlias(loaded, located.alias);
+}
+
+/**
+ * A package that npm installed under another name (`npm install anthropic-old@npm:@sluice/provider-anthropic@1.0.0`) goes by
+ * that name in YAML, so that two versions of one plugin can serve side by side: the folder's name for a single plugin, and in
+ * front of each name for a bundle.
+ */
+function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
+  const ownNames = new Map<string, string>();
+  const definitions = loaded.definitions.map((definition) => {
+    const name = loaded.definitions.length === 1 ? alias : `${alias}-${definition.name}`;
+    ownNames.set(`${definition.kind}/${name}`, definition.name);
+    return { ...definition, name };
+  });
+  if (NAME.test(alias)) return { ...loaded, definitions, ownNames };
+  return {
+    message: `Plugin ${loaded.specifier} is installed under the name ${alias}, which no \`use\` can say.`,
+    fix: "Install it under a name in lower case with hyphens.",
+  };
 }
 
 /** Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the process. */
@@ -84,6 +107,8 @@ async function importInTime(path: string): Promise<{ readonly default?: unknown 
 interface Located {
   readonly path: string;
   readonly version: string | undefined;
+  /** The last part of the name that npm installed the package under, where it is not the package's own. */
+  readonly alias?: string;
 }
 
 function isFile(specifier: string): boolean {
@@ -112,14 +137,16 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   const path = resolvePackage(name, from);
   if (path === undefined)
     return { message: `Plugin ${name} is not installed.`, fix: `Run npm install ${name}, or correct the name.` };
-  const version = versionOf(path);
+  const manifest = manifestOf(path);
+  const version = manifest?.version;
   if (version === undefined || !satisfies(version, range)) {
     return {
       message: `Plugin ${name} is installed as ${version ?? "no version"}, and ${range} is asked for.`,
       fix: `Install ${name}@${range}, or ask for ^${version ?? "1.0.0"}.`,
     };
   }
-  return { path, version };
+  const isAlias = manifest?.name !== undefined && manifest.name !== name;
+  return { path, version, ...(isAlias ? { alias: name.slice(name.lastIndexOf("/") + 1) } : {}) };
 }
 
 /** Beside the configuration first, then beside the engine. */
@@ -134,12 +161,18 @@ function resolvePackage(name: string, from: string): string | undefined {
   return undefined;
 }
 
-function versionOf(path: string): string | undefined {
+interface Manifest {
+  readonly name?: string;
+  readonly version?: string;
+}
+
+/** The package.json that a module belongs to: the first one above it that has a version. */
+function manifestOf(path: string): Manifest | undefined {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    const manifest = join(folder, "package.json");
-    if (existsSync(manifest)) {
-      const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { readonly version?: string };
-      if (version !== undefined) return version;
+    const file = join(folder, "package.json");
+    if (existsSync(file)) {
+      const manifest = JSON.parse(readFileSync(file, "utf8")) as Manifest;
+      if (manifest.version !== undefined) return manifest;
     }
     if (folder === dirname(folder)) return undefined;
   }

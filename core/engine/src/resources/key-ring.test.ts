@@ -56,7 +56,7 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
 }
 
 const team = (parts: Partial<TeamRecord>) =>
-  ({ id: "t", models: [], tags: [], blocked: false, ...UNLIMITED, ...parts }) as unknown as TeamRecord;
+  ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...UNLIMITED, ...parts }) as unknown as TeamRecord;
 
 const UNLIMITED = { maxBudgetNanoUsd: null, budgetDuration: null, rpm: null, tpm: null, maxParallelRequests: null };
 

@@ -154,6 +154,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     // Nobody's rows are not everybody's: without a user or a team the key reads its own.
     spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
+    guardrails: record.guardrails,
     metadata: record.metadata,
     limits: limitsOf(record),
   };
@@ -162,7 +163,8 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
 
 function memberOf(identity: Identity, team: TeamRecord): Identity {
   const tags = [...new Set([...identity.tags, ...team.tags])];
-  return Object.freeze({ ...identity, teamModels: team.models, teamLimits: limitsOf(team), tags });
+  const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
+  return Object.freeze({ ...identity, teamModels: team.models, teamLimits: limitsOf(team), tags, guardrails });
 }
 
 /** The limits of a record; `undefined` when it has none. */

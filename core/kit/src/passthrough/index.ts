@@ -1,5 +1,6 @@
 /** The passthrough: native requests and replies, and what of them the gateway reads. */
 
+export { type NativeFrame, nativeFrame, readNativeEvents, writeNativeEvent } from "./events.ts";
 export { createUsageMeter, type UsageMeter } from "./meter.ts";
 export { joinUsage, readNativeUsage } from "./native-usage.ts";
 export { nativeUrl } from "./native-url.ts";

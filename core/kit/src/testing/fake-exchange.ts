@@ -31,6 +31,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     gates: [],
     onSettle: () => undefined,
     note: () => undefined,
+    guardrails: [],
     headers: new Map(),
     state: new Map(),
     ...parts,

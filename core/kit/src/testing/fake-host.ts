@@ -38,6 +38,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
       headerNames: [],
     },
     providers: { find: () => undefined, names: () => [] },
+    guardrails: { find: () => undefined, list: () => [] },
     prices: { find: () => undefined },
     directory: { list: () => [], find: () => undefined },
     // A token for each word: enough to tell counts apart.

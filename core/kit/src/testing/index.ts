@@ -7,3 +7,6 @@ export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
 export * from "./fake-state.ts";
 export * from "./shared-state-contract.ts";
+export * from "./contract/index.ts";
+export * from "./guardrail-contract.ts";
+export { type Mutation, mutations } from "./guardrail-mutations.ts";

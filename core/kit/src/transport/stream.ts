@@ -13,7 +13,8 @@ import {
 } from "@sluice/spec";
 import { isFinished } from "../openai/finished.ts";
 import { ObservedText } from "../openai/observed-text.ts";
-import { createEventReader, type EventReader } from "../stream/events.ts";
+import type { EventReader } from "../stream/events.ts";
+import { createStreamReader } from "../stream/reader.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
 import { type CommitAfter, Hold } from "./hold.ts";
@@ -43,14 +44,6 @@ const TURN_BYTES = 16_384;
  * Afterwards the frames throw what fails, and record the attempt's end in every case.
  */
 export async function openStream(options: StreamOptions): Promise<StreamReply> {
-  const type = options.response.headers["content-type"];
-  if (typeof type !== "string" || !type.startsWith("text/event-stream")) {
-    options.response.body.cancel();
-    throw new GatewayError(
-      "upstream_invalid_response",
-      "The upstream answered a streaming request with something that is no stream.",
-    );
-  }
   const reader = new StreamReader(options);
   await reader.prime(options.commitAfter);
   return { kind: "stream", status: 200, frames: reader.frames() };
@@ -83,9 +76,18 @@ class StreamReader implements StreamSink {
     this.#includeUsage = includeUsage;
     this.#clock = clock;
     this.#startedMs = startedMs;
-    this.#events = createEventReader((event) => {
+    const type = response.headers["content-type"];
+    const events = createStreamReader(typeof type === "string" ? type : "", (event) => {
       if (!this.#isDone) translator.event(event, this);
     });
+    if (events === undefined) {
+      response.body.cancel();
+      throw new GatewayError(
+        "upstream_invalid_response",
+        "The upstream answered a streaming request with something that is no stream.",
+      );
+    }
+    this.#events = events;
   }
 
   frame(frame: Frame, role: FrameRole): void {

@@ -2,6 +2,7 @@
 
 import type { JsonSchema, SpendScope } from "@sluice/spec";
 
+import { endMarkSchema } from "../end-mark.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
 import { serverSchema, type ServerSection } from "./server.ts";
 
@@ -40,6 +41,7 @@ const keySchema: JsonSchema = {
     rpm: { ...COUNT, description: "Requests in any minute, enforced by the step limits. Absent: any number." },
     tpm: { ...COUNT, description: "Tokens in any minute, enforced by the step limits. Absent: any number." },
     max_parallel: { ...COUNT, description: "Requests at the same time, enforced by the step limits. Absent: any number." },
+    guardrails: { ...NAMES, description: "Guardrails that every request of the key must pass, besides those of the route." },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
   },
@@ -79,6 +81,13 @@ export const gatewaySchema: JsonSchema = {
       description: "Upstream services by a name of your choice.",
       additionalProperties: { ...useSchema, description: "One upstream service." },
     },
+    guardrails: {
+      type: "object",
+      default: {},
+      description: "Judges of texts by a name of your choice. The step `guardrails` says where they run.",
+      propertyNames: { pattern: "^[a-z][a-z0-9_-]{0,63}$" },
+      additionalProperties: { ...useSchema, description: "One guardrail." },
+    },
     models: { type: "array", minItems: 1, description: "What clients may ask for. The first match wins.", items: modelSchema },
     keys: { type: "array", default: [], description: "Keys declared here by reference.", items: keySchema },
     prices: {
@@ -93,6 +102,7 @@ export const gatewaySchema: JsonSchema = {
       default: "../pipelines",
       description: "The folder of pipeline files, relative to this file. Without the key also ./pipelines is tried.",
     },
+    end_of_config: endMarkSchema,
   },
 };
 
@@ -103,6 +113,7 @@ export interface GatewaySections {
   readonly shared: UseSection;
   readonly plugins: readonly string[];
   readonly providers: Readonly<Record<string, UseSection>>;
+  readonly guardrails: Readonly<Record<string, UseSection>>;
   readonly models: readonly ModelSection[];
   readonly keys: readonly KeySection[];
 }
@@ -126,6 +137,7 @@ export interface KeySection {
   readonly rpm?: number;
   readonly tpm?: number;
   readonly max_parallel?: number;
+  readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -1,6 +1,7 @@
 /** The static part of a pipeline file: everything but the options of steps. */
 
 import type { JsonSchema, Operation } from "@sluice/spec";
+import { endMarkSchema } from "../end-mark.ts";
 
 /** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
 export const ROUTE_PATTERN =
@@ -56,6 +57,7 @@ export const pipelineSchema: JsonSchema = {
         "How long a stream may be silent behind its first content; then a comment, `: ping`, keeps its connection alive. `0s`: for ever.",
     },
     steps: { type: "array", minItems: 1, description: "Outermost first. A bare name means no options." },
+    end_of_config: endMarkSchema,
   },
 };
 

@@ -1,6 +1,6 @@
 /** The options of plugins: a definition's own schema, and the keys that every use of its kind has besides. */
 
-import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/spec";
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, TextPart } from "@sluice/spec";
 
 /** The keys of every provider, besides those of its plugin. */
 const PROVIDER_KEYS: JsonObject = {
@@ -36,10 +36,65 @@ const STATE_KEYS: JsonObject = {
   },
 };
 
+/** What texts are, for `scope`. */
+const PARTS: readonly string[] = [
+  "system",
+  "developer",
+  "user",
+  "assistant",
+  "tool",
+  "arguments",
+  "tools",
+  "documents",
+  "prompt",
+  "embedding",
+  "names",
+  "parameters",
+  "content",
+  "refusal",
+  "reasoning",
+];
+
+/** The keys of every guardrail, besides those of its plugin. */
+const GUARDRAIL_KEYS: JsonObject = {
+  default_on: { type: "boolean", default: false, description: "Runs wherever a step `guardrails` stands, without being named." },
+  mode: {
+    type: "string",
+    enum: ["enforce", "shadow"],
+    default: "enforce",
+    description: "shadow: it is asked and reported, and changes nothing.",
+  },
+  on_error: {
+    type: "string",
+    enum: ["fail", "skip"],
+    default: "fail",
+    description: "What it means when it throws, hangs or answers rubbish: the request fails, or goes on without it.",
+  },
+  budget_ms: {
+    type: "integer",
+    minimum: 1,
+    maximum: 600_000,
+    default: 1_000,
+    description: "Milliseconds that one judgement may take. Example: `250`.",
+  },
+  isolation: { type: "string", enum: ["inline"], default: "inline", description: "Where it runs: in the gateway's own thread." },
+  scope: {
+    type: "array",
+    minItems: 1,
+    items: { type: "string", enum: PARTS },
+    description: "The texts it judges. Absent: all. Example: `[user, tool]`.",
+  },
+};
+
 /** The engine's own keys by the kind of the plugin. */
-const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = { provider: PROVIDER_KEYS, state: STATE_KEYS };
+const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = {
+  provider: PROVIDER_KEYS,
+  guardrail: GUARDRAIL_KEYS,
+  state: STATE_KEYS,
+};
 
 const WHAT: Readonly<Record<string, string>> = {
+  guardrail: "The guardrail plugin",
   provider: "The provider plugin",
   store: "The store plugin",
   state: "The state plugin",
@@ -51,7 +106,7 @@ export function engineKeys(kind: AnyDefinition["kind"]): readonly string[] {
   return ["use", ...Object.keys(COMMON_KEYS[kind] ?? {})];
 }
 
-/** The schema of `{ use: name, ...options }` for a provider, a store or shared state. Made once for each definition. */
+/** The schema of `{ use: name, ...options }` for a provider, a guardrail, a store or shared state. Made once for each definition. */
 export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   return cached(usedSchemas, definition, () => {
     const own = definition.config;
@@ -81,6 +136,16 @@ export interface StateSection {
 export interface ProviderSection {
   readonly timeouts: { readonly connect: string; readonly first_byte: string; readonly idle: string };
   readonly connections: number;
+}
+
+/** The common keys of a guardrail after validation. */
+export interface GuardrailSection {
+  readonly default_on: boolean;
+  readonly mode: "enforce" | "shadow";
+  readonly on_error: "fail" | "skip";
+  readonly budget_ms: number;
+  readonly isolation: "inline";
+  readonly scope?: readonly TextPart[];
 }
 
 const usedSchemas = new WeakMap<AnyDefinition, JsonSchema>();

@@ -1,6 +1,7 @@
 /** prices.yaml: prices that win over the built-in table. The form of one model's prices also stands in gateway.yaml. */
 
 import type { JsonObject, JsonSchema } from "@sluice/spec";
+import { endMarkSchema } from "../end-mark.ts";
 
 const amount = (description: string): JsonObject => ({ type: "number", minimum: 0, format: "price", description });
 const dollars = (what: string): JsonObject => amount(`${what}, in US dollars per million tokens.`);
@@ -99,6 +100,7 @@ export const pricesSchema: JsonSchema = {
         "Prices by `<provider plugin>/<model>`. A `*` at the end of the model matches what begins like it; the longest match wins.",
       additionalProperties: priceSchema,
     },
+    end_of_config: endMarkSchema,
   },
 };
 

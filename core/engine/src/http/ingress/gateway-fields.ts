@@ -145,7 +145,7 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
   const present = CONSUMED.filter((name) => name in value);
   const fields: GatewayFields = present.length === 0 ? NO_FIELDS : Object.fromEntries(present.map((name) => [name, value[name]]));
   const metadata = isObject(value.metadata) ? value.metadata : {};
-  if (present.length > 0) checkValues(fields, metadata);
+  if (present.length > 0) checkValues(metadata);
   return {
     document: present.length === 0 ? document : document.with(Object.fromEntries(present.map((name) => [name, undefined]))),
     fields,
@@ -157,16 +157,42 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
   };
 }
 
-function checkValues(fields: GatewayFields, metadata: JsonObject): void {
-  for (const [place, value] of [
-    [["guardrails"], fields.guardrails],
-    [["metadata", "guardrails"], metadata.guardrails],
-  ] as const) {
-    const [first] = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
-    if (first === undefined) continue;
-    const name = isObject(first) ? Object.keys(first)[0] : first;
-    throw invalidField([...place, 0], `names the guardrail ${JSON.stringify(String(name).slice(0, 80))}, which does not exist`);
-  }
+/**
+ * The guardrails that a request asks for, by their names. Throws `invalid_field` for a name that `isKnown` does not know, and for
+ * options: what a guardrail does is the operator's to say.
+ */
+export function requestedGuardrails(fields: GatewayFields, isKnown: (name: string) => boolean): readonly string[] {
+  const { guardrails, metadata } = fields;
+  if (guardrails === undefined && metadata === undefined) return NO_NAMES;
+  const inMetadata = isObject(metadata as JsonValue) ? (metadata as JsonObject).guardrails : undefined;
+  const names = [
+    ...namesAt(["guardrails"], guardrails as JsonValue | undefined, isKnown),
+    ...namesAt(["metadata", "guardrails"], inMetadata, isKnown),
+  ];
+  return [...new Set(names)];
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+function namesAt(place: readonly string[], value: JsonValue | undefined, isKnown: (name: string) => boolean): string[] {
+  if (!Array.isArray(value)) return [];
+  return (value as readonly JsonValue[]).flatMap((entry, index) => {
+    const named: readonly (readonly [string, JsonValue | undefined])[] = isObject(entry)
+      ? Object.entries(entry)
+      : [[String(entry), undefined]];
+    return named.map(([name, options]) => {
+      if (!isKnown(name)) {
+        const said = JSON.stringify(name.slice(0, 80));
+        throw invalidField([...place, index], `names the guardrail ${said}, which does not exist`);
+      }
+      if (isObject(options) && Object.keys(options).length > 0)
+        throw invalidField([...place, index], "has options, which only the configuration can give to a guardrail");
+      return name;
+    });
+  });
+}
+
+function checkValues(metadata: JsonObject): void {
   for (const [name, value] of Object.entries(metadata)) {
     if (name === "spend_logs_metadata" && isObject(value)) checkEntries(["metadata", name], value);
     else if (!STEERING_METADATA.has(name)) checkEntry(["metadata", name.slice(0, 80)], value);

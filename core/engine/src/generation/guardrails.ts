@@ -1,0 +1,62 @@
+/** The guardrail instances of a generation, and the test that each must pass before anything is served. */
+
+import { Judge, judgesSample } from "@sluice/kit/guard";
+import type { GuardrailCatalog, GuardrailInstance, Host } from "@sluice/spec";
+import type { Finding } from "../config/finding.ts";
+import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import type { HostFactory } from "./host.ts";
+
+/** A configuration that turned out to be at fault when its plugins were made. */
+export class BuildError extends Error {
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly Finding[]) {
+    super(findings[0]?.message ?? "The configuration is at fault.");
+    this.findings = findings;
+  }
+}
+
+/** Makes every guardrail. Throws a BuildError for one that cannot be made or has no reach. */
+export function createGuardrails(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): GuardrailCatalog {
+  const instances = new Map<string, GuardrailInstance>();
+  for (const use of snapshot.guardrails) instances.set(use.name, createOne(use, definitions, hostFor));
+  const list = Object.freeze([...instances.values()]);
+  return { find: (name) => instances.get(name), list: () => list };
+}
+
+function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor: HostFactory): GuardrailInstance {
+  const definition = definitions.guardrails.get(use.use);
+  const fault = (what: string): BuildError =>
+    new BuildError([{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix: "Correct its options, or the plugin." }]);
+  if (definition === undefined) throw fault(`names the plugin ${use.use}, which nobody provides`);
+  let guardrail;
+  try {
+    guardrail = definition.create(use.options as never, hostFor(`${use.use}/${use.name}`));
+  } catch (error) {
+    throw fault(`could not be made: ${error instanceof Error ? error.message : "unknown"}`);
+  }
+  if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
+  return Object.freeze({ name: use.name, use: use.use, guardrail, settings: use.settings });
+}
+
+/** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */
+export async function testGuardrails(
+  snapshot: Snapshot,
+  catalog: GuardrailCatalog,
+  definitions: Definitions,
+  host: Pick<Host, "clock" | "log">,
+): Promise<readonly Finding[]> {
+  const findings = await Promise.all(
+    snapshot.guardrails.map(async (use): Promise<Finding[]> => {
+      const instance = catalog.find(use.name);
+      const definition = definitions.guardrails.get(use.use);
+      if (instance === undefined || definition === undefined) return [];
+      const what = await judgesSample(new Judge(instance, host), () => definition.sample(use.options as never));
+      if (what === undefined) return [];
+      const fix = "Correct its options: a guardrail that lets its own sample through guards nothing.";
+      return [{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }];
+    }),
+  );
+  return findings.flat();
+}

@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fakeLog } from "@sluice/kit/testing";
+import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
+import { lastNumberBefore } from "./edits.ts";
+import { type HistoryEntry, openHistory } from "./history.ts";
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sluice-history-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const entryOf = (generation: number): HistoryEntry => ({
+  generation,
+  digest: `digest-${generation}`,
+  atMs: generation,
+  origin: "files",
+  contentsOf: undefined,
+  isForced: false,
+  path: "/etc/gateway.yaml",
+  changes: [],
+});
+const texts = (text: string): Map<string, string> => new Map([["/etc/gateway.yaml", text]]);
+
+describe("the history", () => {
+  it("is there again after a restart, for its owner alone", () => {
+    const first = openHistory(folder, fakeLog([]));
+    first.add(entryOf(1), texts("one"));
+    first.add(entryOf(2), texts("two"));
+    const second = openHistory(folder, fakeLog([]));
+    expect(second.entries.map(({ generation, digest }) => [generation, digest])).toEqual([
+      [1, "digest-1"],
+      [2, "digest-2"],
+    ]);
+    expect(second.textsOf(1)).toEqual(texts("one"));
+    expect(second.textsOf(3)).toBeUndefined();
+    expect(statSync(join(folder, "generations")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "generations", "00000002.json")).mode & 0o777).toBe(0o600);
+  });
+
+  it("keeps the last twenty", () => {
+    const history = openHistory(folder, fakeLog([]));
+    for (let generation = 1; generation <= 25; generation += 1) history.add(entryOf(generation), texts("x"));
+    expect(history.entries.map(({ generation }) => generation)).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
+    expect(readdirSync(join(folder, "generations"))).toHaveLength(20);
+  });
+
+  it("leaves out what is damaged, and goes on when nothing can be written", () => {
+    openHistory(folder, fakeLog([])).add(entryOf(1), texts("one"));
+    writeFileSync(join(folder, "generations", "00000002.json"), '{"generation": 2, "dig');
+    const lines: Parameters<typeof fakeLog>[0] = [];
+    expect(openHistory(folder, fakeLog(lines)).entries.map(({ generation }) => generation)).toEqual([1]);
+    expect(lines).toHaveLength(1);
+    const nowhere = join(folder, "file");
+    writeFileSync(nowhere, "");
+    const history = openHistory(nowhere, fakeLog(lines));
+    history.add(entryOf(7), texts("seven"));
+    expect(history.entries).toHaveLength(1);
+    expect(lines).toHaveLength(2);
+    expect(existsSync(join(nowhere, "generations"))).toBe(false);
+  });
+
+  it("goes on with its numbers; the same contents are the same generation", () => {
+    const history = openHistory(folder, fakeLog([]));
+    expect(lastNumberBefore(snapshotOf(), history)).toBe(0);
+    history.add({ ...entryOf(7), digest: "digest-1" }, texts("x"));
+    expect(lastNumberBefore(snapshotOf({ digest: "digest-1" }), history)).toBe(6);
+    expect(lastNumberBefore(snapshotOf({ digest: "digest-2" }), history)).toBe(7);
+  });
+});

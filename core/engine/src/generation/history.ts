@@ -1,0 +1,112 @@
+/** The history of generations: what ran, since when and why, with the contents of its files, kept in the data folder. */
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Log } from "@sluice/spec";
+
+/** How a generation came to be. */
+export type GenerationOrigin = "start" | "files" | "rollback" | "last_good";
+
+/** One generation of the history. */
+export interface HistoryEntry {
+  readonly generation: number;
+  readonly digest: string;
+  readonly atMs: number;
+  readonly origin: GenerationOrigin;
+  /** The generation whose contents a rollback, or a start from the last good one, brought back. */
+  readonly contentsOf: number | undefined;
+  /** Whether the shrink guard was overruled. */
+  readonly isForced: boolean;
+  /** The gateway file, absolute. */
+  readonly path: string;
+  /** Files that differ from the generation before, as `config/gateway.yaml (changed)`. */
+  readonly changes: readonly string[];
+}
+
+/** Contents of files by their absolute paths. They hold references to secrets, never values. */
+export type FileTexts = ReadonlyMap<string, string>;
+
+/** The generations of an installation. */
+export interface GenerationHistory {
+  /** Newest last. */
+  readonly entries: readonly HistoryEntry[];
+  /** Keeps a generation. A failure to write is logged: what runs does not depend on it. */
+  add(entry: HistoryEntry, texts: FileTexts): void;
+  /** The contents of a generation's files; `undefined` when they are not kept or cannot be read. */
+  textsOf(generation: number): FileTexts | undefined;
+}
+
+const KEPT = 20;
+const FILE_NAME = /^\d{8}\.json$/;
+const OWNER_ONLY = 0o600;
+
+interface StoredEntry extends HistoryEntry {
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** Opens the history of a data folder. Damaged files are logged and left out. */
+export function openHistory(dataDirectory: string, log: Log): GenerationHistory {
+  const folder = join(dataDirectory, "generations");
+  const pathOf = (generation: number): string => join(folder, `${String(generation).padStart(8, "0")}.json`);
+  const entries = namesIn(folder).flatMap((name): HistoryEntry[] => {
+    const stored = readEntry(join(folder, name));
+    if (stored === undefined) log.warn("a generation of the history cannot be read", { path: join(folder, name) });
+    return stored === undefined ? [] : [withoutFiles(stored)];
+  });
+  return {
+    entries,
+    add(entry, texts) {
+      entries.push(entry);
+      const stored: StoredEntry = { ...entry, files: [...texts].map(([path, text]) => ({ path, text })) };
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        writeWhole(pathOf(entry.generation), JSON.stringify(stored));
+        for (const old of entries.splice(0, entries.length - KEPT)) rmSync(pathOf(old.generation), { force: true });
+      } catch (error) {
+        log.warn("the generation could not be written to the history", { generation: entry.generation, error });
+      }
+    },
+    textsOf(generation) {
+      const stored = readEntry(pathOf(generation));
+      return stored === undefined ? undefined : new Map(stored.files.map(({ path, text }) => [path, text]));
+    },
+  };
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => FILE_NAME.test(name))
+      .sort();
+  } catch {
+    // No folder yet: nothing ran here before.
+    return [];
+  }
+}
+
+function readEntry(path: string): StoredEntry | undefined {
+  try {
+    const stored = JSON.parse(readFileSync(path, "utf8")) as Partial<StoredEntry> | null;
+    const isWhole = Number.isSafeInteger(stored?.generation) && typeof stored?.digest === "string" && Array.isArray(stored.files);
+    return isWhole ? (stored as StoredEntry) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutFiles({ files: _files, ...entry }: StoredEntry): HistoryEntry {
+  return entry;
+}
+
+/** It appears whole or not at all, also when the power fails. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.draft`;
+  const handle = openSync(draft, "w", OWNER_ONLY);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(draft, path);
+}

@@ -1,0 +1,35 @@
+/** Where a start goes when the files are broken and somebody asked for the last good configuration. */
+
+import { resolve } from "node:path";
+import type { Log } from "@sluice/spec";
+import type { OpenedConfig } from "../config/load.ts";
+import { valueAtPath } from "../config/path.ts";
+import { serverSchema } from "../config/schema/server.ts";
+import { type ConfigSource, diskSource, heldSource } from "../config/source.ts";
+import { type FileTexts, openHistory } from "./history.ts";
+
+/** Contents to start with. */
+export interface LastGood {
+  readonly texts: FileTexts;
+  readonly contentsOf: number;
+  readonly source: ConfigSource;
+}
+
+/** The newest generation of this gateway file, `undefined` when none is kept. */
+export function findLastGood(opened: OpenedConfig, log: Log): LastGood | undefined {
+  const { entries, textsOf } = openHistory(dataDirectoryOf(opened), log);
+  const entry = entries.findLast(({ path }) => path === opened.path);
+  const texts = entry === undefined ? undefined : textsOf(entry.generation);
+  if (entry === undefined || texts === undefined) return undefined;
+  return { texts, contentsOf: entry.generation, source: heldSource(texts) };
+}
+
+/** The data folder as far as a broken file says it: read as YAML, else found as text, else the default. */
+function dataDirectoryOf({ gateway, path, cwd }: OpenedConfig): string {
+  const parsed = valueAtPath(gateway?.value, ["server", "data_directory"]);
+  const text = gateway === undefined ? (diskSource.read(path).bytes?.toString("utf8") ?? "") : "";
+  const found = /\bdata_directory:\s*["']?([^\s,}"'#]+)/.exec(text)?.[1];
+  const byDefault = valueAtPath(serverSchema, ["properties", "data_directory", "default"]);
+  const named = [parsed, found, byDefault].find((value) => typeof value === "string" && value !== "");
+  return resolve(cwd, String(named));
+}

@@ -1,0 +1,25 @@
+/** Blame: an error of a plugin remembers where the plugin stands in the configuration. */
+
+import type { Position } from "../config/snapshot.ts";
+
+const places = new WeakMap<Error, Position>();
+
+/** Remembers the place that an error comes from and returns the error, to be thrown on. The innermost place stays. */
+export function blame(error: unknown, at: Position): unknown {
+  if (error instanceof Error && !places.has(error)) places.set(error, at);
+  return error;
+}
+
+/** The place that an error comes from, `undefined` when nobody said. */
+export function placeOf(error: unknown): Position | undefined {
+  return error instanceof Error ? places.get(error) : undefined;
+}
+
+/** Makes something, and blames `at` when that throws. */
+export function blaming<T>(at: Position, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw blame(error, at);
+  }
+}

@@ -1,0 +1,85 @@
+/** Guardrails and pipelines: a guardrail that somebody relies on runs, or nothing does. */
+
+import { GatewayError, type GuardrailCatalog, type Operation, type StepDefinition, type StepFunction } from "@sluice/spec";
+import { nameFix } from "../config/explain.ts";
+import type { Finding } from "../config/finding.ts";
+import type { GuardrailUseSettings, PipelineSettings } from "../config/snapshot.ts";
+
+type Steps = ReadonlyMap<string, StepDefinition<never>>;
+
+/** Operations that carry texts. */
+const WITH_TEXTS: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images", "passthrough"]);
+
+/** Names that no guardrail has, and pipelines that a guardrail which is on by default would not run in. */
+export function guardrailFaults(
+  pipeline: PipelineSettings,
+  definitions: Steps,
+  guardrails: readonly GuardrailUseSettings[],
+): Finding[] {
+  const known = guardrails.map(({ name }) => name);
+  const findings = usesOf(pipeline, definitions)
+    .filter(({ name }) => !known.includes(name))
+    .map(({ name, at }) => ({
+      at,
+      message: `The step names the guardrail "${name}", which is not under \`guardrails\` of gateway.yaml.`,
+      fix: nameFix(name, known, "add it to `guardrails`"),
+    }));
+  const standing = guardrails.find(({ settings }) => settings.defaultOn);
+  if (standing !== undefined && !isGuarded(pipeline, definitions)) {
+    findings.push({
+      at: pipeline.at,
+      message: `Pipeline ${pipeline.name} has no step \`guardrails\`, and the guardrail ${standing.name} is on by default.`,
+      fix: "Add `guardrails` to its steps, after auth.",
+    });
+  }
+  return findings;
+}
+
+/** Guardrails that judge whole texts only, in steps whose streams are judged in windows. */
+export function streamFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
+  return pipelines.flatMap((pipeline) =>
+    usesOf(pipeline, definitions, catalog)
+      .filter(({ name, isWindowed }) => isWindowed && catalog.find(name)?.guardrail.reach === Infinity)
+      .map(({ name, at }) => ({
+        at,
+        message: `The guardrail ${name} judges whole texts only and cannot serve streams in the mode window.`,
+        fix: "Write `stream: hold` in the step's options, or `stream: observe` to have it reported only.",
+      })),
+  );
+}
+
+/** Whether requests of the pipeline pass a step that runs guardrails. One without texts needs none. */
+export function isGuarded(pipeline: PipelineSettings, definitions: Steps): boolean {
+  if (!WITH_TEXTS.has(pipeline.operation)) return true;
+  return pipeline.steps.some(({ use }) => definitions.get(use)?.guardrails !== undefined);
+}
+
+/** A terminal step that refuses requests whose key, team or body asks for guardrails: here none would run. */
+export function refuseUnguarded(run: StepFunction): StepFunction {
+  return (ctx, next) => {
+    const { identity, request } = ctx.exchange;
+    const asked = identity?.guardrails?.[0] ?? request?.guardrails?.[0];
+    if (asked === undefined) return run(ctx, next);
+    throw new GatewayError("plugin_failed", `The guardrail ${asked} must run, and this route has no step for it.`);
+  };
+}
+
+interface Use {
+  readonly name: string;
+  readonly isWindowed: boolean;
+  readonly at: Finding["at"];
+}
+
+function usesOf({ steps }: PipelineSettings, definitions: Steps, catalog?: GuardrailCatalog): Use[] {
+  return steps.flatMap(({ use, options, at }) => {
+    const named = definitions.get(use)?.guardrails?.(options as never);
+    if (named === undefined) return [];
+    const standing = (catalog?.list() ?? []).filter(({ settings }) => settings.defaultOn).map(({ name }) => name);
+    const outputs = new Set([...named.output, ...standing]);
+    return [...new Set([...named.input, ...outputs])].map((name) => ({
+      name,
+      at,
+      isWindowed: outputs.has(name) && named.stream === "window" && catalog?.find(name)?.settings.mode !== "shadow",
+    }));
+  });
+}

@@ -1,0 +1,140 @@
+/** A chat request of the reference dialect, read once for translators of another dialect. What nobody translates is refused. */
+
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import { NEUTRAL_VALUES } from "../openai/parameters.ts";
+import { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
+import { readToolUse, type ToolUse } from "./tools.ts";
+import { type Conversation, readConversation } from "./turns.ts";
+
+/** What a dialect can take. */
+export interface ChatDialect {
+  /** Parameters of the reference dialect that it honours: the same list as `capabilities.parameters`. */
+  readonly parameters: readonly string[];
+  /** Top-level members of the provider's own that are handed on as they are: `top_k`. */
+  readonly native?: readonly string[];
+  /** Whether a tool of this type is the provider's own. Absent: none is. */
+  isNativeTool?(type: string): boolean;
+}
+
+/** The format that the client wants the answer in. */
+export type ResponseFormat =
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly description: string | undefined;
+      readonly schema: JsonObject;
+      readonly strict: boolean | undefined;
+      readonly schemaPath: string;
+    };
+
+/** What a client asks for, in one shape. */
+export interface ChatRequest extends Conversation, ToolUse {
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  /** `max_completion_tokens`, else `max_tokens`. */
+  readonly maxTokens: number | undefined;
+  /** Empty when there is none. */
+  readonly stop: readonly string[];
+  readonly seed: number | undefined;
+  readonly presencePenalty: number | undefined;
+  readonly frequencyPenalty: number | undefined;
+  /** `undefined` for text, the default. */
+  readonly responseFormat: ResponseFormat | undefined;
+  /** `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, …, as the client said it. */
+  readonly reasoningEffort: string | undefined;
+  /** Anthropic's own way to say it: `{type, budget_tokens}`. */
+  readonly thinking: JsonObject | undefined;
+  readonly user: string | undefined;
+  /** The client's body, for what this reader does not read. */
+  readonly body: JsonObject;
+  /** The members that the dialect hands on as they are. */
+  readonly native: JsonObject;
+  readonly refuse: Refuse;
+}
+
+/** Members that every chat request has, or that the gateway itself honours. */
+const GENERAL = new Set(["model", "messages", "stream", "stream_options", "user", "metadata"]);
+
+/**
+ * Reads a chat request. Throws `invalid_field` for what is wrong and `unsupported_parameter` for what the dialect has no way
+ * to say: a parameter that is not in its list, a block or a tool of an unknown kind. Nothing is left out in silence, but for
+ * values that ask for what happens anyway.
+ */
+export function readChatRequest(request: ProviderRequest, dialect: ChatDialect): ChatRequest {
+  const body = request.document.value;
+  const refuse = refusalsOf(request);
+  const native: Record<string, JsonValue | undefined> = {};
+  for (const [name, value] of Object.entries(body)) {
+    if (dialect.native?.includes(name) === true) native[name] = value;
+    else if (isAsked(name, value) && !GENERAL.has(name) && !dialect.parameters.includes(name)) {
+      refuse(name, `the parameter ${name}`);
+    }
+  }
+  if (body.n !== undefined && body.n !== null && body.n !== 1 && !dialect.parameters.includes("n"))
+    refuse("n", "more than one choice");
+  return {
+    ...readConversation(body.messages, refuse),
+    ...readToolUse(body, refuse, (type) => dialect.isNativeTool?.(type) === true),
+    temperature: number(body, "temperature"),
+    topP: number(body, "top_p"),
+    maxTokens: number(body, "max_completion_tokens") ?? number(body, "max_tokens"),
+    stop: readStop(body.stop),
+    seed: number(body, "seed"),
+    presencePenalty: number(body, "presence_penalty"),
+    frequencyPenalty: number(body, "frequency_penalty"),
+    responseFormat: readFormat(body.response_format, refuse),
+    reasoningEffort: text(body, "reasoning_effort"),
+    thinking: isObject(body.thinking) ? body.thinking : undefined,
+    user: text(body, "user"),
+    body,
+    native,
+    refuse,
+  };
+}
+
+function isAsked(name: string, value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null && value !== NEUTRAL_VALUES[name];
+}
+
+function number(body: JsonObject, name: string): number | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number") throw invalidField(name, "a number");
+  return value;
+}
+
+function text(body: JsonObject, name: string): string | undefined {
+  const value = body[name];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") throw invalidField(name, "a string");
+  return value;
+}
+
+function readStop(value: JsonValue | undefined): readonly string[] {
+  if (value === undefined || value === null) return [];
+  const stops: readonly JsonValue[] = Array.isArray(value) ? (value as readonly JsonValue[]) : [value as JsonValue];
+  return stops.map((stop, index) => {
+    if (typeof stop !== "string") throw invalidField(Array.isArray(value) ? `stop[${index}]` : "stop", "a string");
+    return stop;
+  });
+}
+
+function readFormat(value: JsonValue | undefined, refuse: Refuse): ResponseFormat | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (!isObject(value)) throw invalidField("response_format", "an object");
+  if (value.type === "text") return undefined;
+  if (value.type === "json_object") return { type: "json_object" };
+  if (value.type !== "json_schema") return refuse("response_format", `the format ${String(value.type).slice(0, 64)}`);
+  const format = value.json_schema;
+  if (!isObject(format) || !isObject(format.schema)) throw invalidField("response_format.json_schema.schema", "a JSON schema");
+  return {
+    type: "json_schema",
+    name: typeof format.name === "string" ? format.name : "response",
+    description: typeof format.description === "string" ? format.description : undefined,
+    schema: format.schema,
+    strict: typeof format.strict === "boolean" ? format.strict : undefined,
+    schemaPath: "response_format.json_schema.schema",
+  };
+}

@@ -1,0 +1,85 @@
+import type { Frame, FrameRole, StreamSink, Usage } from "@sluice/spec";
+import { describe, expect, it } from "vitest";
+import { REPLY_MODEL, requestOf } from "../testing/contract/subject.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+
+function collected(write: (writer: ChunkWriter) => void) {
+  const frames: { role: FrameRole; frame: Frame }[] = [];
+  const usages: Usage[] = [];
+  let dones = 0;
+  const sink: StreamSink = {
+    committed: false,
+    frame: (frame, role) => void frames.push({ role, frame }),
+    usage: (usage) => void usages.push(usage),
+    done: () => void dones++,
+  };
+  const writer = new ChunkWriter(requestOf({}, { provider: "p", model: "m", operation: "chat", stream: true }));
+  writer.into(sink);
+  write(writer);
+  return { chunks: frames.map(({ frame }) => frame.chunk()), roles: frames.map(({ role }) => role), usages, dones, frames };
+}
+
+describe("a chunk writer", () => {
+  it("writes the role once, before everything, as text that needs no second serialisation", () => {
+    const { chunks, roles, frames } = collected((writer) => {
+      writer.text("");
+      writer.reasoning("Hm");
+      writer.text('Say "hi"\n');
+    });
+    expect(roles).toEqual(["preamble", "content", "content"]);
+    expect(chunks.map(({ choices }) => (choices as { delta: unknown }[])[0]?.delta)).toEqual([
+      { role: "assistant", content: "" },
+      { reasoning_content: "Hm" },
+      { content: 'Say "hi"\n' },
+    ]);
+    expect(frames.every(({ frame }) => frame.raw !== undefined)).toBe(true);
+    expect(chunks[2]).toMatchObject({ model: REPLY_MODEL, object: "chat.completion.chunk", id: "chatcmpl-contract" });
+  });
+
+  it("numbers calls by their order, whatever the provider's keys are, and gives arguments to those without", () => {
+    const { chunks } = collected((writer) => {
+      writer.callStart(4, { id: "a", name: "f" });
+      writer.callStart(9, { id: "b", name: "g" });
+      writer.callArguments(9, "{}");
+      writer.callEnd(4);
+      writer.callEnd(9);
+      writer.finish("whatever", {});
+    });
+    const calls = chunks.flatMap(
+      ({ choices }) => (choices as { delta: { tool_calls?: unknown[] } }[])[0]?.delta.tool_calls ?? [],
+    );
+    expect(calls).toEqual([
+      { index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } },
+      { index: 1, id: "b", type: "function", function: { name: "g", arguments: "" } },
+      { index: 1, function: { arguments: "{}" } },
+      { index: 0, function: { arguments: "{}" } },
+    ]);
+    expect(chunks.at(-1)?.choices).toEqual([
+      { index: 0, delta: {}, finish_reason: "tool_calls", native_finish_reason: "whatever" },
+    ]);
+  });
+
+  it("ends once, with the last usage", () => {
+    const { roles, usages, dones } = collected((writer) => {
+      writer.text("A");
+      writer.finish("x", { x: "length" });
+      writer.finish("y", {});
+      writer.usage({ promptTokens: 1, completionTokens: 1, totalTokens: 2 });
+      writer.usage(undefined);
+      writer.usage({ promptTokens: 1, completionTokens: 5, totalTokens: 6 });
+      writer.done();
+      writer.done();
+    });
+    expect([roles, usages.map(({ totalTokens }) => totalTokens), dones]).toEqual([
+      ["preamble", "content", "content", "usage"],
+      [6],
+      1,
+    ]);
+  });
+
+  it("fails on an end without a reason, on a call that never began, and beyond its bound", () => {
+    expect(() => collected((writer) => writer.done())).toThrow("without a stop reason");
+    expect(() => collected((writer) => writer.callArguments(1, "{}"))).toThrow("never began");
+    expect(() => collected((writer) => writer.keep("x".repeat(9 * 1024 * 1024)))).toThrow("larger than the gateway accepts");
+  });
+});

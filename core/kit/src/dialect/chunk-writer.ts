@@ -1,0 +1,195 @@
+/** Streams of another dialect as chunks of the reference dialect: the bookkeeping that every translator needs. */
+
+import {
+  type FrameRole,
+  GatewayError,
+  type JsonObject,
+  type ProviderRequest,
+  type StreamSink,
+  type StreamTranslator,
+  type UpstreamEvent,
+  type Usage,
+} from "@sluice/spec";
+import { chunkFrame, rawFrame } from "../openai/stream.ts";
+import { finishReason, type FinishTable } from "./finish.ts";
+import { usageJson } from "./usage.ts";
+
+/** The most that is kept of one stream: thoughts wait for their signature. */
+const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+
+/** A translator of one stream: it is given each event and says what it means. */
+export type EventHandler = (event: UpstreamEvent) => void;
+
+/** A stream translator whose handler writes through a {@link ChunkWriter}. */
+export function createStreamTranslator(request: ProviderRequest, make: (writer: ChunkWriter) => EventHandler): StreamTranslator {
+  const writer = new ChunkWriter(request);
+  const handle = make(writer);
+  return {
+    event(event, sink) {
+      writer.into(sink);
+      handle(event);
+    },
+  };
+}
+
+interface Call {
+  readonly index: number;
+  hasArguments: boolean;
+}
+
+/**
+ * Writes chunks: the role in the first one, one id, created and model in all, an index in every tool delta, one finish, then the
+ * usage, then the end. Texts are written as text at once: nothing is built that is serialised a moment later.
+ */
+export class ChunkWriter {
+  readonly #head: string;
+  readonly #base: JsonObject;
+  readonly #calls = new Map<string | number, Call>();
+  #sink: StreamSink | undefined;
+  #isBegun = false;
+  #isFinished = false;
+  #isDone = false;
+  #usage: Usage | undefined;
+  #kept = 0;
+
+  constructor({ replyId, createdSeconds, replyModel }: ProviderRequest) {
+    this.#base = { id: replyId, object: "chat.completion.chunk", created: createdSeconds, model: replyModel };
+    this.#head = `${JSON.stringify(this.#base).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  }
+
+  /** Where chunks go from now on. */
+  into(sink: StreamSink): void {
+    this.#sink = sink;
+  }
+
+  /** Whether the model made a call. */
+  get hasCalls(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  /** The reply has begun: the role. It is written by itself before the first delta. */
+  begin(): void {
+    if (this.#isBegun) return;
+    this.#isBegun = true;
+    this.#write('{"role":"assistant","content":""}', "preamble");
+  }
+
+  text(text: string): void {
+    if (text === "") return;
+    this.begin();
+    this.#write(`{"content":${JSON.stringify(text)}}`, "content");
+  }
+
+  reasoning(text: string): void {
+    if (text === "") return;
+    this.begin();
+    this.#write(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
+  }
+
+  /** A whole thinking block, for the client to give back: `{type: "thinking", thinking, signature}`. */
+  thinkingBlock(block: JsonObject): void {
+    this.begin();
+    this.#write(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
+  }
+
+  /** Further members of a delta, `annotations` for example. */
+  delta(delta: JsonObject): void {
+    this.begin();
+    this.#write(JSON.stringify(delta), "content");
+  }
+
+  /** A call begins. `key` is how the provider tells blocks apart; the client reads the ordinal among calls. */
+  callStart(key: string | number, { id, name }: { readonly id: string; readonly name: string }): void {
+    this.begin();
+    const index = this.#calls.size;
+    this.#calls.set(key, { index, hasArguments: false });
+    const call = { index, id, type: "function", function: { name, arguments: "" } };
+    this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
+  }
+
+  /** A piece of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
+  callArguments(key: string | number, piece: string): void {
+    if (piece === "") return;
+    const call = this.#call(key);
+    call.hasArguments = true;
+    this.#write(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
+  }
+
+  /** A call is complete: one that streamed no arguments has the empty object for them. */
+  callEnd(key: string | number): void {
+    if (!this.#call(key).hasArguments) this.callArguments(key, "{}");
+  }
+
+  /** A call in one piece. */
+  call(key: string | number, call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
+    this.callStart(key, call);
+    this.callArguments(key, call.arguments);
+    this.callEnd(key);
+  }
+
+  /** Why the choice ended. The first word counts. */
+  finish(native: string | undefined, table: FinishTable, extra: JsonObject = {}): void {
+    if (this.#isFinished) return;
+    this.begin();
+    this.#isFinished = true;
+    const choice: JsonObject = {
+      index: 0,
+      delta: {},
+      finish_reason: finishReason(native, table, this.hasCalls),
+      ...(native === undefined ? {} : { native_finish_reason: native }),
+      ...extra,
+    };
+    this.#to.frame(chunkFrame({ ...this.#base, choices: [choice] }), "content");
+  }
+
+  /** The usage so far. It is written at the end, once; the last word counts. */
+  usage(usage: Usage | undefined): void {
+    this.#usage = usage ?? this.#usage;
+  }
+
+  /** The dialect's end. Throws `upstream_invalid_response` when nothing said why the reply ended. */
+  done(): void {
+    if (this.#isDone) return;
+    if (!this.#isFinished) {
+      throw new GatewayError("upstream_invalid_response", "The upstream's stream ended without a stop reason.");
+    }
+    this.#isDone = true;
+    if (this.#usage !== undefined) {
+      this.#to.usage(this.#usage);
+      const tier = this.#usage.serviceTier;
+      const named = tier === undefined ? this.#base : { ...this.#base, service_tier: tier };
+      this.#to.frame(chunkFrame({ ...named, choices: [], usage: usageJson(this.#usage) }), "usage");
+    }
+    this.#to.done();
+  }
+
+  /** Counts text that a translator keeps. Throws `upstream_invalid_response` beyond the bound. */
+  keep(text: string): string {
+    this.#kept += text.length;
+    if (this.#kept > MAX_KEPT_CHARACTERS) {
+      throw new GatewayError("upstream_invalid_response", "A block of the upstream's stream is larger than the gateway accepts.");
+    }
+    return text;
+  }
+
+  #call(key: string | number): Call {
+    const call = this.#calls.get(key);
+    if (call === undefined) {
+      throw new GatewayError("upstream_invalid_response", "The upstream's stream goes on with a call that it never began.");
+    }
+    return call;
+  }
+
+  #write(delta: string, role: FrameRole): void {
+    this.#to.frame(rawFrame(`${this.#head}${delta},"finish_reason":null}]}`), role);
+  }
+
+  get #to(): StreamSink {
+    if (this.#sink === undefined) throw new Error("A chunk was written outside of an event.");
+    return this.#sink;
+  }
+}

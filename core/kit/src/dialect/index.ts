@@ -1,0 +1,24 @@
+/** For providers of another dialect: a request read once, and what a reply, a stream and an error are written with. */
+
+export { type ChatDialect, type ChatRequest, readChatRequest, type ResponseFormat } from "./chat-request.ts";
+export { ChunkWriter, createStreamTranslator, type EventHandler } from "./chunk-writer.ts";
+export { base64Bytes, type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
+export {
+  errorBodyOf,
+  type FailureClass,
+  readFailure,
+  saysContentPolicy,
+  saysContextWindow,
+  upstreamError,
+  type UpstreamFailure,
+} from "./errors.ts";
+export { finishReason, type FinishReason, type FinishTable } from "./finish.ts";
+export { mapId, mapNames, mapToolNames, type NameMap, type NameRule } from "./names.ts";
+export type { AudioPart, ContentPart, DocumentPart, ImagePart, TextPart, ThinkingPart, VideoPart } from "./parts.ts";
+export { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
+export { type ChatAnswer, chatReply, objectsOf, readJsonBody, readJsonEvent, type ReplyCall } from "./reply.ts";
+export { invalidReply } from "../openai/skeleton-reply.ts";
+export { lowerSchema, type SchemaSubset } from "./schema.ts";
+export type { NativeTool, ToolChoice, ToolDefinition, ToolUse } from "./tools.ts";
+export type { CallPart, Conversation, Part, ResultPart, Turn } from "./turns.ts";
+export { tokenCount, usageJson, usageOf, type UsageParts } from "./usage.ts";

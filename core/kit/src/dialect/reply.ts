@@ -1,0 +1,103 @@
+/** Whole replies in the reference dialect, and the reading of bodies that become them. */
+
+import { type DecodedReply, GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Usage } from "@sluice/spec";
+import { writtenDocument } from "../json/document.ts";
+import { isObject } from "../json/narrow.ts";
+import { invalidReply } from "../openai/skeleton-reply.ts";
+import { finishReason, type FinishTable } from "./finish.ts";
+import { usageJson } from "./usage.ts";
+
+/** A call of a reply. */
+export interface ReplyCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text; `{}` when the model gave none. */
+  readonly arguments: string;
+}
+
+/** What a model answered. */
+export interface ChatAnswer {
+  /** The text; empty when there is none. */
+  readonly text: string;
+  readonly calls?: readonly ReplyCall[];
+  /** Readable reasoning. */
+  readonly reasoning?: string;
+  /** Blocks that the client must give back unchanged: `{type: "thinking", thinking, signature}`. */
+  readonly thinkingBlocks?: readonly JsonObject[];
+  /** The provider's own word. */
+  readonly nativeFinish: string | undefined;
+  readonly finishTable: FinishTable;
+  readonly usage: Usage | undefined;
+  /** Further members of the message, `annotations` for example. */
+  readonly message?: JsonObject;
+  /** Further members of the choice. */
+  readonly choice?: JsonObject;
+}
+
+/** The chat completion of an answer, under the client's name for the model. */
+export function chatReply(request: ProviderRequest, ...answers: readonly ChatAnswer[]): DecodedReply {
+  const usage = answers[0]?.usage;
+  const reply: JsonObject = {
+    id: request.replyId,
+    object: "chat.completion",
+    created: request.createdSeconds,
+    model: request.replyModel,
+    choices: answers.map(choiceOf),
+    ...(usage === undefined ? {} : { usage: usageJson(usage) }),
+    ...(usage?.serviceTier === undefined ? {} : { service_tier: usage.serviceTier }),
+  };
+  return { document: writtenDocument(reply), usage };
+}
+
+function choiceOf(answer: ChatAnswer, index: number): JsonObject {
+  const { text, calls = [], reasoning, thinkingBlocks = [], nativeFinish, finishTable } = answer;
+  return {
+    index,
+    message: {
+      role: "assistant",
+      content: text === "" ? (calls.length > 0 ? null : "") : text,
+      ...(reasoning === undefined || reasoning === "" ? {} : { reasoning_content: reasoning }),
+      ...(thinkingBlocks.length === 0 ? {} : { thinking_blocks: thinkingBlocks }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(callOf) }),
+      ...answer.message,
+    },
+    logprobs: null,
+    finish_reason: finishReason(nativeFinish, finishTable, calls.length > 0),
+    ...(nativeFinish === undefined ? {} : { native_finish_reason: nativeFinish }),
+    ...answer.choice,
+  };
+}
+
+function callOf({ id, name, arguments: text }: ReplyCall): JsonObject {
+  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
+}
+
+/** The object of a body. Throws `upstream_invalid_response` when it is none. */
+export function readJsonBody(body: Uint8Array): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+  } catch (cause) {
+    throw invalidReply("is not JSON", cause);
+  }
+  if (!isObject(value)) throw invalidReply("is no JSON object");
+  return value;
+}
+
+/** The object of an event's data. Throws `upstream_invalid_response` when it is none. */
+export function readJsonEvent(data: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch (cause) {
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
+  }
+  if (!isObject(value))
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
+  return value;
+}
+
+/** The objects of a list, others left out. */
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
+}

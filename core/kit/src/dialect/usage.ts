@@ -1,0 +1,56 @@
+/** Usage of another dialect: built from its counts, and written as the reference dialect writes it. */
+
+import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
+
+/** A whole number of tokens, `undefined` for everything else: unknown is not zero. */
+export function tokenCount(value: JsonValue | undefined): number | undefined {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** Totals and parts; a part that is `undefined` is left out. */
+export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };
+
+/**
+ * A usage. `promptTokens` is the whole prompt, cached parts included, `completionTokens` includes reasoning; a dialect that
+ * counts a part beside them adds it first. Returns `undefined` when one of the two totals is unknown.
+ */
+export function usageOf(parts: UsageParts): Usage | undefined {
+  const { promptTokens, completionTokens } = parts;
+  if (promptTokens === undefined || completionTokens === undefined) return undefined;
+  const known = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+  return { ...known, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+}
+
+/** The usage object of the reference dialect. Details that are unknown are absent. */
+export function usageJson(usage: Usage): JsonObject {
+  const prompt = details({
+    cached_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    audio_tokens: usage.audioPromptTokens,
+    image_tokens: usage.imagePromptTokens,
+    cache_creation_token_details:
+      usage.cacheWrite1hTokens === undefined
+        ? undefined
+        : {
+            ephemeral_5m_input_tokens: (usage.cacheWriteTokens ?? usage.cacheWrite1hTokens) - usage.cacheWrite1hTokens,
+            ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+          },
+  });
+  const completion = details({
+    reasoning_tokens: usage.reasoningTokens,
+    audio_tokens: usage.audioCompletionTokens,
+    image_tokens: usage.imageCompletionTokens,
+  });
+  return {
+    prompt_tokens: usage.promptTokens,
+    completion_tokens: usage.completionTokens,
+    total_tokens: usage.totalTokens,
+    ...(prompt === undefined ? {} : { prompt_tokens_details: prompt }),
+    ...(completion === undefined ? {} : { completion_tokens_details: completion }),
+  };
+}
+
+function details(parts: JsonObject): JsonObject | undefined {
+  const known = Object.entries(parts).filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}

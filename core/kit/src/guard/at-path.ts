@@ -1,0 +1,29 @@
+/** Values inside JSON by their path, changed without touching the original. */
+
+import type { JsonObject, JsonValue } from "@sluice/spec";
+
+/** Names and indexes from the outside in. */
+export type JsonPath = readonly (string | number)[];
+
+/** A copy of `value` with another value at `path`; what does not lie on the path is shared. */
+export function setAt<T extends JsonValue>(value: T, path: JsonPath, to: JsonValue, depth = 0): T {
+  const key = path[depth];
+  if (key === undefined) return to as T;
+  if (Array.isArray(value)) {
+    const copy = (value as readonly JsonValue[]).slice();
+    copy[key as number] = setAt(copy[key as number] ?? null, path, to, depth + 1);
+    return copy as unknown as T;
+  }
+  const record = value as JsonObject;
+  return { ...record, [key]: setAt((record[key] ?? null) as JsonValue, path, to, depth + 1) } as unknown as T;
+}
+
+/** What stands at `path`. */
+export function getAt(value: JsonValue, path: JsonPath): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const key of path) {
+    if (typeof at !== "object" || at === null) return undefined;
+    at = (at as Readonly<Record<string | number, JsonValue | undefined>>)[key];
+  }
+  return at;
+}

@@ -1,0 +1,20 @@
+/** Guardrails: what one `check` becomes — whole bodies, streams in windows, reversible masking. */
+
+export { type BodyOptions, judgeTexts } from "./body.ts";
+export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
+export { GuardFailure, Judge, type JudgeParts, Judging } from "./judge.ts";
+export { guardFailed, Panel, type PanelBlock, type PanelSpan, type PanelVerdict, type Report, violation } from "./panel.ts";
+export { judgesSample } from "./self-test.ts";
+export { applySpans, matchSpans, orderSpans } from "./spans.ts";
+export { GuardedStream, type GuardedStreamOptions, guardFrames, type StreamMode } from "./stream.ts";
+export {
+  anthropicStream,
+  chatStream,
+  openaiStream,
+  type StreamDialect,
+  type StreamPiece,
+  type StreamTexts,
+} from "./stream-dialect.ts";
+export { type BodyText, type BodyTexts, bodyTexts, withTexts } from "./texts.ts";
+export { RESTORER, Vault } from "./vault.ts";
+export { TextWindow, type WindowOptions } from "./window.ts";

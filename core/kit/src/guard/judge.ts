@@ -1,0 +1,193 @@
+/** A judge: one guardrail as the gateway calls it, with a budget, a circuit breaker and a check of what it answers. */
+
+import type { Clock, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import { orderSpans } from "./spans.ts";
+
+/** Failures in a row after which a guardrail is left alone. */
+const FAILURES_TO_OPEN = 5;
+/** How long it is left alone before one judgement tries again. */
+const OPEN_MS = 10_000;
+/** What an identifier looks like; a reason that looks otherwise might quote the text and is not passed on. */
+const REASON = /^[\w.:/-]{1,64}$/;
+const ALLOW: Verdict = Object.freeze({ kind: "allow" });
+
+/** What judging needs beside the guardrail. */
+export interface JudgeParts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A guardrail that could not judge. Its message names the guardrail and the kind of failure, never the text. */
+export class GuardFailure extends Error {
+  readonly guardrail: string;
+  /** What it did, after its name: "threw". */
+  readonly what: string;
+
+  constructor(guardrail: string, what: string) {
+    super(`The guardrail ${guardrail} ${what}.`);
+    this.name = "GuardFailure";
+    this.what = what;
+    this.guardrail = guardrail;
+  }
+}
+
+/** One guardrail of a generation. It remembers its failures: after several in a row it is left alone for a while. */
+export class Judge {
+  readonly instance: GuardrailInstance;
+  readonly #parts: JudgeParts;
+  #failures = 0;
+  #openUntilMs = 0;
+
+  constructor(instance: GuardrailInstance, parts: JudgeParts) {
+    this.instance = instance;
+    this.#parts = parts;
+  }
+
+  /** The judge for one exchange, whose end ends every judgement. */
+  begin(signal: AbortSignal): Judging {
+    return new Judging(this, signal);
+  }
+
+  nowMs(): number {
+    return this.#parts.clock.monotonic();
+  }
+
+  /** Throws while the guardrail is left alone. */
+  admitCall(nowMs: number): void {
+    if (nowMs < this.#openUntilMs) throw new GuardFailure(this.instance.name, "is left alone after failing several times");
+  }
+
+  succeed(): void {
+    this.#failures = 0;
+  }
+
+  /** Counts a failure and says it in the log. What a guardrail threw may quote the text it judged: its name is logged, not its message. */
+  fail(what: string, error?: unknown): GuardFailure {
+    const { name, use } = this.instance;
+    this.#failures++;
+    const isOpening = this.#failures >= FAILURES_TO_OPEN;
+    if (isOpening) {
+      this.#openUntilMs = this.nowMs() + OPEN_MS;
+      this.#failures = FAILURES_TO_OPEN - 1;
+    }
+    this.#parts.log.warn("a guardrail failed", {
+      guardrail: name,
+      use,
+      what,
+      ...(error instanceof Error ? { error_name: error.name } : {}),
+      ...(isOpening ? { left_alone_ms: OPEN_MS } : {}),
+    });
+    return new GuardFailure(name, what);
+  }
+}
+
+/** One guardrail within one exchange. */
+export class Judging {
+  readonly instance: GuardrailInstance;
+  readonly #judge: Judge;
+  readonly #outer: AbortSignal;
+  #controller: AbortController | undefined;
+
+  constructor(judge: Judge, outer: AbortSignal) {
+    this.instance = judge.instance;
+    this.#judge = judge;
+    this.#outer = outer;
+  }
+
+  /** The verdict about a text. Throws a GuardFailure, or the reason of the exchange's end. At once, where the guardrail answers at once. */
+  check(text: string, context: TextContext): Verdict | Promise<Verdict> {
+    return this.#call((signal) => this.instance.guardrail.check(text, signal, context), text.length);
+  }
+
+  /** The verdict about the request as a whole. */
+  admit(request: RequestFacts): Verdict | Promise<Verdict> {
+    if (this.instance.guardrail.admit === undefined) return ALLOW;
+    return this.#call((signal) => this.instance.guardrail.admit?.(request, signal) ?? ALLOW, 0);
+  }
+
+  #call(ask: (signal: AbortSignal) => Verdict | Promise<Verdict>, length: number): Verdict | Promise<Verdict> {
+    const judge = this.#judge;
+    const startedMs = judge.nowMs();
+    judge.admitCall(startedMs);
+    let answer: Verdict | Promise<Verdict>;
+    try {
+      answer = ask(this.#signal());
+      if (!isPromise(answer)) answer = checked(answer, length);
+    } catch (error) {
+      throw judge.fail(error instanceof RubbishError ? "answered with no verdict" : "threw", error);
+    }
+    if (isPromise(answer)) return this.#wait(answer, length);
+    const tookMs = judge.nowMs() - startedMs;
+    // It has answered; but nobody else was served meanwhile, and that counts against it.
+    if (tookMs > this.instance.settings.budgetMs) judge.fail(`held the event loop for ${Math.round(tookMs)} ms`);
+    else judge.succeed();
+    return answer;
+  }
+
+  /** Waits for a verdict, no longer than the budget and the exchange allow. */
+  async #wait(answer: Promise<Verdict>, length: number): Promise<Verdict> {
+    const { budgetMs } = this.instance.settings;
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new LateError()), budgetMs);
+    const cut = (): void => late.reject(this.#outer.reason);
+    this.#outer.addEventListener("abort", cut, { once: true });
+    if (this.#outer.aborted) cut();
+    try {
+      const verdict = checked(await Promise.race([answer, late.promise]), length);
+      this.#judge.succeed();
+      return verdict;
+    } catch (error) {
+      if (this.#outer.aborted) throw this.#outer.reason;
+      if (error instanceof LateError) {
+        this.#controller?.abort(error);
+        this.#controller = undefined;
+        throw this.#judge.fail(`took longer than its budget of ${budgetMs} ms`);
+      }
+      throw this.#judge.fail(error instanceof RubbishError ? "answered with no verdict" : "threw", error);
+    } finally {
+      clearTimeout(timer);
+      this.#outer.removeEventListener("abort", cut);
+    }
+  }
+
+  /** One signal for all judgements of the exchange, until one of them is late. */
+  #signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      if (this.#outer.aborted) controller.abort(this.#outer.reason);
+      else this.#outer.addEventListener("abort", () => controller.abort(this.#outer.reason), { once: true });
+    }
+    return this.#controller.signal;
+  }
+}
+
+class LateError extends Error {}
+class RubbishError extends Error {}
+
+function isPromise(answer: unknown): answer is Promise<Verdict> {
+  return typeof answer === "object" && answer !== null && typeof (answer as { then?: unknown }).then === "function";
+}
+
+/** The verdict in a form the rest can rely on. Throws on what is none. */
+function checked(verdict: Verdict, length: number): Verdict {
+  switch (verdict?.kind) {
+    case "allow":
+      return ALLOW;
+    case "block": {
+      const { start, end } = verdict;
+      const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : "unnamed";
+      const isPlaced = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start! >= 0 && end! > start! && end! <= length;
+      return isPlaced ? { kind: "block", reason, start: start!, end: end! } : { kind: "block", reason };
+    }
+    case "edit":
+      try {
+        const spans = orderSpans(verdict.spans, length);
+        return spans.length === 0 ? ALLOW : { kind: "edit", spans };
+      } catch {
+        throw new RubbishError();
+      }
+    default:
+      throw new RubbishError();
+  }
+}

@@ -1,0 +1,208 @@
+/** A panel: several guardrails that judge one text at the same time, as if they were one. */
+
+import { type EditSpan, GatewayError, type GuardrailOutcome, type TextContext, type TextPart, type Verdict } from "@sluice/spec";
+import { GuardFailure, type Judging } from "./judge.ts";
+import { orderSpans } from "./spans.ts";
+
+/** What several guardrails say of one text: what must go, where the first offence stands. */
+export interface PanelVerdict {
+  readonly spans: readonly PanelSpan[];
+  /** The offence that counts: one without a place, else the first. */
+  readonly block: PanelBlock | undefined;
+}
+
+/** A span and who wants it. */
+export interface PanelSpan extends EditSpan {
+  readonly guardrail: string;
+}
+
+/** An offence and who found it. */
+export interface PanelBlock {
+  readonly guardrail: string;
+  readonly reason: string;
+  readonly start: number | undefined;
+  readonly end: number | undefined;
+}
+
+/** Told of everything a guardrail did. */
+export type Report = (outcome: GuardrailOutcome) => void;
+
+const NOTHING: PanelVerdict = Object.freeze({ spans: [], block: undefined });
+
+/** Guardrails of one exchange that judge together. Those that only observe are asked and reported, and change nothing. */
+export class Panel {
+  readonly #judges: readonly Judging[];
+  readonly #report: Report;
+
+  readonly #isObserving: boolean;
+
+  constructor(judges: readonly Judging[], report: Report, isObserving = false) {
+    this.#judges = judges;
+    this.#report = report;
+    this.#isObserving = isObserving;
+  }
+
+  get isEmpty(): boolean {
+    return this.#judges.length === 0;
+  }
+
+  /** Whether some of them judge requests as a whole. */
+  get admits(): boolean {
+    return this.#judges.some(({ instance }) => instance.guardrail.admit !== undefined);
+  }
+
+  /** The longest reach of those that may change something. */
+  get reach(): number {
+    return Math.max(0, ...this.#judges.filter(isEnforced).map(({ instance }) => instance.guardrail.reach));
+  }
+
+  /** The panel without those that have no say about such a text. */
+  for(part: TextPart): Panel {
+    const judges = this.#judges.filter(({ instance }) => instance.settings.scope?.includes(part) ?? true);
+    return judges.length === this.#judges.length ? this : new Panel(judges, this.#report, this.#isObserving);
+  }
+
+  /** Those whose word counts, and those that only look on. */
+  split(): { readonly enforced: Panel; readonly shadow: Panel } {
+    return {
+      enforced: new Panel(this.#judges.filter(isEnforced), this.#report),
+      shadow: new Panel(
+        this.#judges.filter((judging) => !isEnforced(judging)),
+        this.#report,
+      ),
+    };
+  }
+
+  /** Nobody. */
+  none(): Panel {
+    return new Panel([], this.#report);
+  }
+
+  /** The same guardrails, none of whose words count. */
+  asObservers(): Panel {
+    const judges = this.#judges.filter(({ instance }) => instance.name !== "");
+    return new Panel(judges, this.#report, true);
+  }
+
+  /** Those alone who put masked texts back. */
+  restorers(): Panel {
+    return new Panel(
+      this.#judges.filter(({ instance }) => instance.name === ""),
+      this.#report,
+    );
+  }
+
+  /** One panel for each guardrail, in order. */
+  each(): readonly Panel[] {
+    return this.#judges.map((judging) => new Panel([judging], this.#report));
+  }
+
+  /**
+   * What they say together. At once, where all of them answer at once. Throws `plugin_failed` for a guardrail that failed and must
+   * not.
+   */
+  check(text: string, context: TextContext): PanelVerdict | Promise<PanelVerdict> {
+    let gathered: Gathered | undefined;
+    let pending: Promise<void>[] | undefined;
+    for (const judging of this.#judges) {
+      let verdict: Verdict | Promise<Verdict>;
+      try {
+        verdict = judging.check(text, context);
+      } catch (error) {
+        this.#failed(judging, error, context.direction);
+        continue;
+      }
+      if (verdict instanceof Promise || "then" in verdict) {
+        pending ??= [];
+        const into = (gathered ??= { spans: [], block: undefined });
+        pending.push(
+          (verdict as Promise<Verdict>).then(
+            (settled) => this.#gather(into, judging, settled, context.direction),
+            (error: unknown) => this.#failed(judging, error, context.direction),
+          ),
+        );
+      } else if (verdict.kind !== "allow") {
+        this.#gather((gathered ??= { spans: [], block: undefined }), judging, verdict, context.direction);
+      }
+    }
+    if (pending === undefined) return gathered === undefined ? NOTHING : finished(gathered, text.length);
+    const all = gathered ?? { spans: [], block: undefined };
+    return Promise.all(pending).then(() => finished(all, text.length));
+  }
+
+  /** Whether the request as a whole may pass. Throws `guardrail_violation` where it may not. */
+  async admit(request: Parameters<Judging["admit"]>[0]): Promise<void> {
+    for (const judging of this.#judges) {
+      let verdict: Verdict;
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- the first refusal is the answer.
+        verdict = await judging.admit(request);
+      } catch (error) {
+        this.#failed(judging, error, "input");
+        continue;
+      }
+      if (verdict.kind === "allow") continue;
+      this.report(judging.instance.name, "input", "block", isEnforced(judging));
+      if (isEnforced(judging)) throw violation(judging.instance.name);
+    }
+  }
+
+  /** Says that a guardrail did something. */
+  report(
+    guardrail: string,
+    direction: GuardrailOutcome["direction"],
+    verdict: GuardrailOutcome["verdict"],
+    isEnforcing = true,
+  ): void {
+    this.#report({ guardrail, direction, verdict, mode: this.#isObserving ? "observe" : isEnforcing ? "enforce" : "shadow" });
+  }
+
+  #gather(into: Gathered, judging: Judging, verdict: Verdict, direction: GuardrailOutcome["direction"]): void {
+    const { name } = judging.instance;
+    if (verdict.kind === "allow") return;
+    if (this.#isObserving || !isEnforced(judging)) {
+      this.report(name, direction, verdict.kind, false);
+      return;
+    }
+    if (verdict.kind === "edit") {
+      for (const span of verdict.spans) into.spans.push({ ...span, guardrail: name });
+      return;
+    }
+    const block = { guardrail: name, reason: verdict.reason, start: verdict.start, end: verdict.end };
+    if (into.block === undefined || (block.start ?? -1) < (into.block.start ?? -1)) into.block = block;
+  }
+
+  #failed(judging: Judging, error: unknown, direction: GuardrailOutcome["direction"]): void {
+    const { name, settings } = judging.instance;
+    // The exchange is over: that is not the guardrail's doing.
+    if (!(error instanceof GuardFailure)) throw error;
+    this.report(name, direction, "error", isEnforced(judging));
+    if (!this.#isObserving && isEnforced(judging) && settings.onError === "fail") throw guardFailed(name, error);
+  }
+}
+
+interface Gathered {
+  spans: PanelSpan[];
+  block: PanelBlock | undefined;
+}
+
+function finished({ spans, block }: Gathered, length: number): PanelVerdict {
+  return { spans: orderSpans(spans, length) as readonly PanelSpan[], block };
+}
+
+function isEnforced({ instance }: Judging): boolean {
+  return instance.settings.mode === "enforce";
+}
+
+/** The refusal of what a guardrail blocked. It names the guardrail and nothing of the text. */
+export function violation(guardrail: string): GatewayError {
+  return new GatewayError("guardrail_violation", `The guardrail ${guardrail} blocked this request.`, { param: guardrail });
+}
+
+/** The failure of a request that a guardrail had to judge and could not. */
+export function guardFailed(guardrail: string, cause: unknown): GatewayError {
+  return new GatewayError("plugin_failed", `The guardrail ${guardrail} failed, and nothing passes without it.`, {
+    param: guardrail,
+    cause,
+  });
+}

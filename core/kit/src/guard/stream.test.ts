@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import type { Frame, JsonObject } from "@sluice/spec";
+import { blocking, deltaFrame, instanceOf, masking, panelOf, streamOf } from "./guard.fixture.ts";
+import { guardFrames, type GuardedStreamOptions } from "./stream.ts";
+import { anthropicStream } from "./stream-dialect.ts";
+import { chunkFrame, rawFrame } from "../openai/stream.ts";
+
+async function* from(frames: readonly Frame[]): AsyncGenerator<Frame, void, undefined> {
+  yield* frames;
+}
+
+async function all(frames: readonly Frame[], options: GuardedStreamOptions): Promise<Frame[]> {
+  const out: Frame[] = [];
+  for await (const frame of guardFrames(from(frames), options, () => undefined)) out.push(frame);
+  return out;
+}
+
+interface Delta {
+  readonly content?: string;
+  readonly reasoning_content?: string;
+  readonly tool_calls?: readonly {
+    readonly index: number;
+    readonly function: { readonly name?: string; readonly arguments?: string };
+  }[];
+}
+
+function deltas(frames: readonly Frame[]): Delta[] {
+  return frames.flatMap((frame) => (frame.chunk().choices as unknown as { delta: Delta }[]).map(({ delta }) => delta));
+}
+
+describe("a guarded stream", () => {
+  it("writes frames that nobody changed as they came, held or not", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const frames = ["The ", "good", " old ", "da", "ys"].map((content) => deltaFrame({ content }));
+    const out = await all([...frames, deltaFrame({}, { finish_reason: "stop" })], streamOf(panel));
+    expect(out.slice(0, 5).map(({ raw }) => raw)).toEqual(frames.map(({ raw }) => raw));
+  });
+
+  it("judges every channel for itself, and lets one overtake what another holds", async () => {
+    const { panel, outcomes } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const frames = [
+      deltaFrame({ reasoning_content: "ba" }),
+      deltaFrame({ content: "d is fine, b" }),
+      deltaFrame({ reasoning_content: "d" }),
+      deltaFrame({ content: "ad is not" }),
+      deltaFrame({}, { finish_reason: "stop" }),
+    ];
+    const out = deltas(await all(frames, streamOf(panel)));
+    expect(out.map((delta) => delta.content ?? "").join("")).toBe("d is fine, * is not");
+    expect(out.map((delta) => delta.reasoning_content ?? "").join("")).toBe("*");
+    expect(outcomes).toHaveLength(2);
+  });
+
+  it("keeps the finish and the usage behind what it held", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 30))]);
+    const usage = rawFrame('{"choices":[],"usage":{"total_tokens":1}}');
+    const out = await all([deltaFrame({ content: "short" }), deltaFrame({}, { finish_reason: "stop" }), usage], streamOf(panel));
+    expect(out.map(({ raw }) => raw?.includes("short"))).toEqual([true, false, false]);
+    expect(out.at(-1)).toBe(usage);
+  });
+
+  it("splits a chunk with several texts, so that none waits for another", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const calls = [
+      { index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"x":"ba' } },
+      { index: 1, id: "b", type: "function", function: { name: "g", arguments: "{}" } },
+    ];
+    const more = [{ index: 0, function: { arguments: 'd"}' } }];
+    const out = deltas(
+      await all(
+        [deltaFrame({ tool_calls: calls }), deltaFrame({ tool_calls: more }), deltaFrame({}, { finish_reason: "tool_calls" })],
+        streamOf(panel),
+      ),
+    );
+    const pieces = out.flatMap((delta) => delta.tool_calls ?? []);
+    expect(
+      pieces
+        .filter(({ index }) => index === 0)
+        .map((call) => call.function.arguments)
+        .join(""),
+    ).toBe('{"x":"*"}');
+    expect(pieces.filter(({ index }) => index === 1).map((call) => call.function)).toEqual([{ name: "g", arguments: "{}" }]);
+  });
+
+  it("drops the probabilities of tokens that it changed", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const frame = deltaFrame({ content: "bad" }, { logprobs: { content: [{ token: "bad" }] }, finish_reason: "stop" });
+    expect(JSON.stringify((await all([frame], streamOf(panel)))[0]!.chunk())).not.toContain("bad");
+  });
+
+  it("refuses a name that is forbidden although it comes in pieces", async () => {
+    const { panel } = panelOf([instanceOf("b", blocking(/bad/, 3))]);
+    const name = (text: string): Frame => deltaFrame({ tool_calls: [{ index: 0, function: { name: text, arguments: "" } }] });
+    await expect(all([name("ba"), name("d")], streamOf(panel))).rejects.toMatchObject({ code: "guardrail_violation" });
+  });
+
+  it("closes the upstream's frames when it blocks", async () => {
+    const { panel } = panelOf([instanceOf("b", blocking(/bad/, 3))]);
+    let isClosed = false;
+    async function* inner(): AsyncGenerator<Frame, void, undefined> {
+      try {
+        for (;;) yield deltaFrame({ content: "bad" });
+      } finally {
+        isClosed = true;
+      }
+    }
+    const guarded = guardFrames(inner(), streamOf(panel), () => undefined);
+    await expect(guarded.next()).rejects.toMatchObject({ code: "guardrail_violation", param: "b" });
+    expect(isClosed).toBe(true);
+  });
+
+  it("only reports what observers find, at the end", async () => {
+    const { panel, outcomes } = panelOf([instanceOf("b", blocking(/bad/, 3))]);
+    const frames = [deltaFrame({ content: "b" }), deltaFrame({ content: "ad" }), deltaFrame({}, { finish_reason: "stop" })];
+    const out = await all(frames, streamOf(panel.none(), { observers: panel.asObservers() }));
+    expect(out).toEqual(frames);
+    expect(outcomes).toEqual([{ guardrail: "b", direction: "output", verdict: "block", mode: "observe" }]);
+  });
+
+  it("reads Anthropic's events by their blocks", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const event = (value: JsonObject): Frame => rawFrame(JSON.stringify(value));
+    const delta = (index: number, of: JsonObject): Frame => event({ type: "content_block_delta", index, delta: of });
+    const frames = [
+      delta(0, { type: "text_delta", text: "so b" }),
+      delta(0, { type: "text_delta", text: "ad" }),
+      event({ type: "content_block_stop", index: 0 }),
+      delta(1, { type: "input_json_delta", partial_json: '{"a":"\\u00' }),
+      delta(1, { type: "input_json_delta", partial_json: '62ad"}' }),
+      event({ type: "content_block_stop", index: 1 }),
+      event({ type: "message_stop" }),
+    ];
+    const out = await all(frames, streamOf(panel, { dialect: anthropicStream, frameOf: chunkFrame }));
+    const said = out.map((frame) => frame.chunk().delta as { text?: string; partial_json?: string } | undefined);
+    expect(said.map((one) => one?.text ?? "").join("")).toBe("so *");
+    expect(said.map((one) => one?.partial_json ?? "").join("")).toBe('{"a":"*"}');
+  });
+});

@@ -1,0 +1,94 @@
+/** Which members of a body are texts, and what they are. */
+
+import type { TextPart } from "@sluice/spec";
+
+/** Members whose strings are words of the protocol, ids, or nothing a model reads as language. */
+export const WORDS = new Set([
+  "type",
+  "role",
+  "model",
+  "id",
+  "object",
+  "call_id",
+  "tool_call_id",
+  "tool_use_id",
+  "file_id",
+  "item_id",
+  "previous_response_id",
+  "detail",
+  "format",
+  "mime_type",
+  "media_type",
+  "mimeType",
+  "finish_reason",
+  "stop_reason",
+  "status",
+  "encoding_format",
+  "response_format_type",
+  "service_tier",
+  "reasoning_effort",
+  "effort",
+  "verbosity",
+  "truncation",
+  "quality",
+  "size",
+  "background",
+  "output_format",
+  "moderation",
+  "system_fingerprint",
+  "signature",
+  "encrypted_content",
+  "thoughtSignature",
+  "tool_choice_type",
+  "b64_json",
+  "$schema",
+  "$ref",
+]);
+
+/** Parts by the role of a message. */
+export const ROLE_PARTS: Readonly<Record<string, TextPart>> = {
+  system: "system",
+  developer: "developer",
+  user: "user",
+  assistant: "assistant",
+  model: "assistant",
+  tool: "tool",
+  function: "tool",
+};
+
+/** Parts by the name of a member of the body. Whatever is not named is a parameter. */
+export const MEMBER_PARTS: Readonly<Record<string, TextPart>> = {
+  system: "system",
+  instructions: "system",
+  systemInstruction: "system",
+  system_instruction: "system",
+  messages: "user",
+  contents: "user",
+  input: "user",
+  prompt: "prompt",
+  prediction: "assistant",
+  tools: "tools",
+  functions: "tools",
+  choices: "content",
+  candidates: "content",
+  content: "content",
+  output: "content",
+  output_text: "content",
+  data: "prompt",
+  user: "names",
+  metadata: "parameters",
+};
+
+/** Parts by the name of a member deeper inside. They win over the part of what they stand in. */
+export const INNER_PARTS: Readonly<Record<string, TextPart>> = {
+  arguments: "arguments",
+  args: "arguments",
+  partial_json: "arguments",
+  name: "names",
+  refusal: "refusal",
+  reasoning: "reasoning",
+  reasoning_content: "reasoning",
+  thinking: "reasoning",
+  reasoning_details: "reasoning",
+  revised_prompt: "prompt",
+};

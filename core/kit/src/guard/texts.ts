@@ -1,0 +1,224 @@
+/** Every text of a body, wherever it stands, in every JSON dialect: a walk over all strings that knows which of them are no texts. */
+
+import type { JsonDocument, JsonObject, JsonValue, Operation, TextPart } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import { type JsonPath, setAt } from "./at-path.ts";
+import { plainEscapes } from "./escapes.ts";
+import { INNER_PARTS, MEMBER_PARTS, ROLE_PARTS, WORDS } from "./text-parts.ts";
+
+/** A text of a body. */
+export interface BodyText {
+  readonly path: JsonPath;
+  readonly part: TextPart;
+  /** The text as it is to be judged. */
+  readonly text: string;
+  /** Turns a judged text back into what stands in the body. Absent: it stands there as it is. */
+  readonly write?: (text: string) => string;
+  /** It can be refused, not edited: the names of a schema's members. */
+  readonly isFixed?: boolean;
+  /** Several texts that follow each other and are read as one; `path` is the first one's. What is found across their borders is refused. */
+  readonly borders?: readonly number[];
+}
+
+/** What a body holds. */
+export interface BodyTexts {
+  readonly texts: readonly BodyText[];
+  /** Places of content that no guardrail of texts can judge: tokens and encoded files. Pictures and sounds are none of it. */
+  readonly opaque: readonly string[];
+}
+
+/** Nested deeper than this is no body of any dialect. */
+const MAX_DEPTH = 100;
+
+/** The texts of a body. `operation` says what a bare string means: an input is text to embed, or part of a conversation. */
+export function bodyTexts(body: JsonObject, operation: Operation): BodyTexts {
+  const walk = new Walk();
+  for (const [name, value] of Object.entries(body)) {
+    if (WORDS.has(name) || value === undefined) continue;
+    let part = MEMBER_PARTS[name] ?? "parameters";
+    if (operation === "embeddings") {
+      if (name === "input") part = "embedding";
+      else if (name === "data") continue;
+    }
+    if (operation === "embeddings" && name === "input") walk.inputs(value);
+    else walk.value(value, [name], part, name);
+  }
+  return { texts: walk.texts, opaque: walk.opaque };
+}
+
+/** The document with edited texts in their places; the same document when there are none. */
+export function withTexts(document: JsonDocument, edits: ReadonlyMap<BodyText, string>): JsonDocument {
+  if (edits.size === 0) return document;
+  const { value } = document;
+  const changes: Record<string, JsonValue | undefined> = {};
+  for (const [{ path, write }, text] of edits) {
+    const [name, ...rest] = path as [string, ...(string | number)[]];
+    const before = changes[name] ?? value[name] ?? null;
+    changes[name] = setAt(before, rest, write === undefined ? text : write(text));
+  }
+  for (const name of Object.keys(changes)) changes[name] = withoutTokens(changes[name]);
+  return document.with(changes);
+}
+
+/** Choices whose text was edited lose what tells the old one token by token. */
+function withoutTokens(value: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(value)) return value;
+  return (value as readonly JsonValue[]).map((item) =>
+    isObject(item) && isObject(item.logprobs) ? { ...item, logprobs: null } : item,
+  );
+}
+
+class Walk {
+  readonly texts: BodyText[] = [];
+  readonly opaque: string[] = [];
+
+  /** Inputs to embed: texts, or tokens, which nobody can read here. */
+  inputs(value: JsonValue): void {
+    if (typeof value === "string") this.#add(value, ["input"], "embedding");
+    else if (Array.isArray(value)) {
+      for (const [index, item] of (value as readonly JsonValue[]).entries()) {
+        if (typeof item === "string") this.#add(item, ["input", index], "embedding");
+        else if (isObject(item)) this.value(item, ["input", index], "embedding", "input");
+        else {
+          this.opaque.push("input");
+          return;
+        }
+      }
+    }
+  }
+
+  value(value: JsonValue, path: JsonPath, part: TextPart, key: string): void {
+    if (path.length > MAX_DEPTH) {
+      this.opaque.push(String(path[0]));
+      return;
+    }
+    if (typeof value === "string") this.#text(value, path, part, key);
+    else if (Array.isArray(value)) {
+      for (const [index, item] of (value as readonly JsonValue[]).entries()) this.value(item, [...path, index], part, key);
+      this.#join(value as readonly JsonValue[], path, part);
+    } else if (isObject(value)) this.#object(value, path, part);
+  }
+
+  #object(value: JsonObject, path: JsonPath, outer: TextPart): void {
+    let part = outer;
+    if (typeof value.role === "string") part = ROLE_PARTS[value.role] ?? (outer === "content" ? "content" : "user");
+    // A reply's own message speaks as the assistant; what is judged is its content.
+    if (outer === "content") part = "content";
+    if (value.type === "tool_result" || value.type === "function_call_output" || "functionResponse" in value) part = "tool";
+    if (this.#media(value, path)) return;
+    if (part === "tools") this.#names(value, path);
+    const isCall = typeof value.arguments === "string" || isObject(value.args) || value.type === "tool_use";
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined || member === null) continue;
+      // In the arguments of a call and in a schema the names are anybody's.
+      const isProtocol = part !== "arguments" && WORDS.has(key) && typeof member === "string";
+      if (isProtocol) continue;
+      let inner = part;
+      if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
+      if (isCall && key === "input") inner = "arguments";
+      if (key === "logprobs") continue;
+      this.value(member, [...path, key], inner, key);
+    }
+  }
+
+  /** Content that is no text. Returns whether the walk is done with the object. */
+  #media(value: JsonObject, path: JsonPath): boolean {
+    const type = value.media_type ?? value.mime_type ?? value.mimeType;
+    if (typeof value.data === "string" && (typeof type === "string" || typeof value.format === "string")) {
+      const isPlain = value.type === "text";
+      if (isPlain) this.#add(value.data, [...path, "data"], "documents");
+      else if (typeof type === "string" && isTextual(type)) this.#encoded(value.data, [...path, "data"], "");
+      else if (typeof value.format !== "string" && !MEDIA.test(String(type))) this.opaque.push(pathText(path));
+      return true;
+    }
+    if (typeof value.file_data === "string") {
+      this.#text(value.file_data, [...path, "file_data"], "documents", "file_data");
+      if (typeof value.filename === "string") this.#add(value.filename, [...path, "filename"], "names");
+      return true;
+    }
+    return false;
+  }
+
+  #text(value: string, path: JsonPath, part: TextPart, key: string): void {
+    if (value === "") return;
+    const dataUrl = /^data:([^;,]*)((?:;[^,;]*)*),/.exec(value);
+    if (dataUrl !== null) {
+      const [prefix, type = "", parameters = ""] = dataUrl;
+      const isEncoded = parameters.endsWith(";base64");
+      if (MEDIA.test(type)) return;
+      if (!isTextual(type)) this.opaque.push(pathText(path));
+      else if (isEncoded) this.#encoded(value.slice(prefix.length), path, prefix);
+      else {
+        const write = (text: string): string => prefix + encodeURIComponent(text);
+        this.texts.push({ path, part: "documents", text: decodeUri(value.slice(prefix.length)), write });
+      }
+      return;
+    }
+    // A string of arguments is JSON: its escapes are read as what they mean.
+    const text = (part === "arguments" && key === "arguments") || key === "partial_json" ? plainEscapes(value) : value;
+    this.#add(text, path, part);
+  }
+
+  /** A text in base64. */
+  #encoded(base64: string, path: JsonPath, prefix: string): void {
+    const text = Buffer.from(base64, "base64").toString("utf8");
+    const write = (edited: string): string => prefix + Buffer.from(edited, "utf8").toString("base64");
+    this.texts.push({ path, part: "documents", text, write });
+  }
+
+  #add(text: string, path: JsonPath, part: TextPart): void {
+    if (text !== "") this.texts.push({ path, part, text });
+  }
+
+  /** Blocks of text that follow each other are one text to a model. */
+  #join(blocks: readonly JsonValue[], path: JsonPath, part: TextPart): void {
+    let run: { readonly index: number; readonly text: string }[] = [];
+    const flush = (): void => {
+      const [first] = run;
+      if (run.length > 1 && first !== undefined) {
+        const borders: number[] = [];
+        let text = "";
+        for (const block of run) {
+          if (text !== "") borders.push(text.length);
+          text += block.text;
+        }
+        this.texts.push({ path: [...path, first.index, "text"], part, text, borders, isFixed: true });
+      }
+      run = [];
+    };
+    for (const [index, block] of blocks.entries()) {
+      if (isObject(block) && typeof block.text === "string") run.push({ index, text: block.text });
+      else flush();
+    }
+    flush();
+  }
+
+  /** The names of a schema's members are read by the model as well. */
+  #names(value: JsonObject, path: JsonPath): void {
+    if (!isObject(value.properties)) return;
+    const names = Object.keys(value.properties).join("\n");
+    if (names !== "") this.texts.push({ path: [...path, "properties"], part: "tools", text: names, isFixed: true });
+  }
+}
+
+/** Pictures and sounds: no texts, and no business of a guardrail of texts. */
+const MEDIA = /^(?:image|audio|video)\//;
+
+function isTextual(type: string): boolean {
+  return type === "" || type.startsWith("text/") || /^application\/(?:[\w.-]+\+)?(?:json|xml|yaml)$/.test(type);
+}
+
+function decodeUri(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function pathText(path: JsonPath): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+    .join("")
+    .slice(1);
+}

@@ -1,0 +1,29 @@
+/** What is known of Anthropic's models by their names. Data and two questions. */
+
+/**
+ * The most tokens that a model family writes in one reply (docs.anthropic.com/en/docs/about-claude/models/overview). The API
+ * wants a `max_tokens`; a small one of ours would cut answers short without anybody having asked for it.
+ */
+const MAX_OUTPUT: readonly (readonly [RegExp, number])[] = [
+  [/claude-3-(?:haiku|opus|sonnet)/, 4_096],
+  [/claude-3-5/, 8_192],
+  [/claude-(?:opus-4(?:-[01])?(?:-\d{8})?$|opus-4-1-)/, 32_000],
+];
+/** Of every family since: 64,000 or more. */
+const MAX_OUTPUT_SINCE = 64_000;
+
+/** Families that think within a budget of tokens; later ones decide by themselves and take an effort. */
+const BUDGETED = /claude-(?:3-7|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8}|-latest|@\d{8})?$)/;
+/** Families that cannot think. */
+const THOUGHTLESS = /claude-(?:2|3-(?:haiku|opus|sonnet|5)|instant)/;
+
+/** The most tokens that a reply of the model may have. */
+export function maxOutputTokens(model: string): number {
+  return MAX_OUTPUT.find(([pattern]) => pattern.test(model))?.[1] ?? MAX_OUTPUT_SINCE;
+}
+
+/** How a model is asked to think. */
+export function thinkingOf(model: string): "none" | "budget" | "adaptive" {
+  if (THOUGHTLESS.test(model)) return "none";
+  return BUDGETED.test(model) ? "budget" : "adaptive";
+}

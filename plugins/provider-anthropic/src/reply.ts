@@ -1,0 +1,220 @@
+/** Anthropic's messages as chat completions: whole, and as streams of events. */
+
+import {
+  chatReply,
+  type ChunkWriter,
+  createStreamTranslator,
+  type FailureClass,
+  type FinishTable,
+  invalidReply,
+  type NameMap,
+  objectsOf,
+  readFailure,
+  readJsonBody,
+  readJsonEvent,
+  saysContextWindow,
+  tokenCount,
+  upstreamError,
+  type UpstreamFailure,
+  usageOf,
+} from "@sluice/kit/dialect";
+import { readCacheWrites } from "@sluice/kit/openai";
+import { isObject } from "@sluice/kit";
+import type {
+  DecodedReply,
+  ErrorReply,
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  StreamTranslator,
+  Usage,
+} from "@sluice/spec";
+
+const FINISH: FinishTable = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_calls",
+  refusal: "content_filter",
+};
+
+/** Kinds of errors (`ErrorType` of the SDK) that say more than the status does. */
+const FAILURES: Readonly<Record<string, FailureClass>> = {
+  authentication_error: "auth",
+  permission_error: "auth",
+  billing_error: "auth",
+  rate_limit_error: "rate_limit",
+  overloaded_error: "overloaded",
+  timeout_error: "timeout",
+  api_error: "server",
+};
+
+/** The reply to a messages request. */
+export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+  const message = readJsonBody(body);
+  if (message.type === "error" && isObject(message.error)) throw upstreamError(failureOf(message.error));
+  if (!Array.isArray(message.content)) throw invalidReply("has no content");
+  const blocks = objectsOf(message.content);
+  const texts = (type: string, member: string): string =>
+    blocks.flatMap((block) => (block.type === type && typeof block[member] === "string" ? [block[member]] : [])).join("");
+  const citations = blocks.flatMap((block) => objectsOf(block.citations));
+  return chatReply(request, {
+    text: texts("text", "text"),
+    reasoning: texts("thinking", "thinking"),
+    thinkingBlocks: blocks.filter(({ type }) => type === "thinking" || type === "redacted_thinking"),
+    calls: blocks.flatMap((block) =>
+      block.type === "tool_use" && typeof block.id === "string" && typeof block.name === "string"
+        ? [{ id: block.id, name: names.toClient(block.name), arguments: JSON.stringify(block.input ?? {}) }]
+        : [],
+    ),
+    nativeFinish: word(message.stop_reason),
+    finishTable: FINISH,
+    usage: readUsage(isObject(message.usage) ? message.usage : {}),
+    message: { ...(citations.length === 0 ? {} : { citations }), ...serverBlocks(blocks) },
+    choice: stopSequence(message.stop_sequence),
+  });
+}
+
+/** Blocks of tools that the provider runs itself: no chat completion has a place for them. */
+function serverBlocks(blocks: readonly JsonObject[]): JsonObject {
+  const others = blocks.filter(({ type }) => typeof type === "string" && !KNOWN_BLOCKS.has(type));
+  return others.length === 0 ? {} : { provider_blocks: others };
+}
+
+const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
+
+function stopSequence(value: JsonValue | undefined): JsonObject {
+  return typeof value === "string" ? { stop_sequence: value } : {};
+}
+
+/**
+ * The usage of a message. The API counts cached tokens beside the input, and thoughts within the output
+ * (`OutputTokensDetails` of the SDK).
+ */
+function readUsage(usage: JsonObject): Usage | undefined {
+  const input = tokenCount(usage.input_tokens);
+  const cachedTokens = tokenCount(usage.cache_read_input_tokens);
+  const writes = readCacheWrites(usage);
+  const details = isObject(usage.output_tokens_details) ? usage.output_tokens_details : {};
+  return usageOf({
+    promptTokens: input === undefined ? undefined : input + (cachedTokens ?? 0) + (writes.cacheWriteTokens ?? 0),
+    completionTokens: tokenCount(usage.output_tokens),
+    cachedTokens,
+    ...writes,
+    reasoningTokens: tokenCount(details.thinking_tokens),
+    serviceTier: word(usage.service_tier),
+  });
+}
+
+/** A translator of one stream of events. `names` is asked for once, when a call begins. */
+export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+  return createStreamTranslator(request, (writer) => {
+    const blocks = new Map<JsonValue | undefined, Block>();
+    // The last word on each count wins; the end of a stream repeats some of them as null.
+    let usage: JsonObject = {};
+    const merge = (later: JsonValue | undefined): void => {
+      if (!isObject(later)) return;
+      usage = { ...usage, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+    };
+    return ({ data }) => {
+      const event = readJsonEvent(data);
+      switch (event.type) {
+        case "content_block_delta":
+          delta(event, blocks, writer);
+          break;
+        case "content_block_start":
+          start(event, blocks, writer, names);
+          break;
+        case "content_block_stop":
+          stop(event, blocks, writer);
+          break;
+        case "message_start":
+          merge(isObject(event.message) ? event.message.usage : undefined);
+          writer.begin();
+          break;
+        case "message_delta": {
+          merge(event.usage);
+          const said = isObject(event.delta) ? event.delta : {};
+          if (typeof said.stop_reason === "string") writer.finish(said.stop_reason, FINISH, stopSequence(said.stop_sequence));
+          break;
+        }
+        case "message_stop":
+          writer.usage(readUsage(usage));
+          writer.done();
+          break;
+        case "error":
+          throw upstreamError(failureOf(isObject(event.error) ? event.error : {}));
+        default:
+        // `ping`, and what the API may add: it says so of its streams.
+      }
+    };
+  });
+}
+
+interface Block {
+  readonly value: JsonObject;
+  thinking: string;
+  signature: string;
+}
+
+function start(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter, names: () => NameMap): void {
+  const value = isObject(event.content_block) ? event.content_block : {};
+  blocks.set(event.index, { value, thinking: word(value.thinking) ?? "", signature: word(value.signature) ?? "" });
+  if (value.type === "tool_use") {
+    writer.callStart(String(event.index), { id: String(value.id), name: names().toClient(String(value.name)) });
+  } else if (value.type === "text" && typeof value.text === "string") {
+    writer.text(value.text);
+  }
+}
+
+function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+  const piece = isObject(event.delta) ? event.delta : {};
+  if (typeof piece.text === "string") {
+    writer.text(piece.text);
+    return;
+  }
+  const block = blocks.get(event.index);
+  if (block === undefined) throw invalidReply("goes on with a block that never began");
+  if (typeof piece.partial_json === "string") {
+    if (block.value.type === "tool_use") writer.callArguments(String(event.index), piece.partial_json);
+  } else if (typeof piece.thinking === "string") {
+    block.thinking += writer.keep(piece.thinking);
+    writer.reasoning(piece.thinking);
+  } else if (typeof piece.signature === "string") {
+    block.signature += writer.keep(piece.signature);
+  } else if (isObject(piece.citation)) {
+    writer.delta({ citations: [piece.citation] });
+  }
+}
+
+function stop(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+  const block = blocks.get(event.index);
+  if (block === undefined) return;
+  const { type } = block.value;
+  if (type === "tool_use") writer.callEnd(String(event.index));
+  else if (type === "thinking") writer.thinkingBlock({ type, thinking: block.thinking, signature: block.signature });
+  else if (type === "redacted_thinking") writer.thinkingBlock(block.value);
+  else if (type !== "text") writer.delta({ provider_blocks: [block.value] });
+}
+
+/** The gateway's error of a reply whose status is not 2xx. */
+export function readError(reply: ErrorReply): GatewayError {
+  return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
+}
+
+function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
+  const said = word(message);
+  if (type === "invalid_request_error" || type === "request_too_large") {
+    // The operator's account, not the client's request.
+    if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
+    return { message: said, failure: saysContextWindow(said) ? "context_window" : "bad_request" };
+  }
+  return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };
+}
+
+function word(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

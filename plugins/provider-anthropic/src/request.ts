@@ -1,0 +1,179 @@
+/** Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the types of its SDK 1.11.0). */
+
+import {
+  type ChatRequest,
+  invalidField,
+  lowerSchema,
+  mapToolNames,
+  type NameMap,
+  type NameRule,
+  readChatRequest,
+  type ToolDefinition,
+} from "@sluice/kit/dialect";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { marker, messageOf, textBlock } from "./blocks.ts";
+import { maxOutputTokens, thinkingOf } from "./models.ts";
+import { OUTPUT_SCHEMA } from "./schema-subset.ts";
+
+/** Parameters of the reference dialect that the API has a way to say. */
+export const PARAMETERS = [
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "stop",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "reasoning_effort",
+  "thinking",
+  "service_tier",
+] as const;
+
+/** Members of the API's own that a client may send beside them. */
+const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
+const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+/** Least tokens for thoughts that the API takes; the answer needs room beside them. */
+const MIN_BUDGET = 1_024;
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: MIN_BUDGET,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+const EFFORTS: Readonly<Record<string, string>> = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "max",
+};
+
+function readRequest(request: ProviderRequest): ChatRequest {
+  // The API's own tools carry a date in their type: `web_search_20250305`.
+  return readChatRequest(request, { parameters: PARAMETERS, native: NATIVE, isNativeTool: (type) => /_\d{8}$/.test(type) });
+}
+
+/** The names of a request's tools, both ways. */
+export function toolNames(request: ProviderRequest): NameMap {
+  return mapToolNames(request, TOOL_NAME);
+}
+
+/** The body to send. `maxTokens` is for clients that say none. */
+export function messagesBody(request: ProviderRequest, maxTokens: number | undefined): JsonObject {
+  const chat = readRequest(request);
+  if (chat.turns.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  const { model } = request.target;
+  const names = toolNames(request);
+  const limit = chat.maxTokens ?? maxTokens ?? maxOutputTokens(model);
+  const body: Record<string, JsonValue | undefined> = {
+    model,
+    max_tokens: limit,
+    ...(chat.system.length === 0 ? {} : { system: chat.system.map(textBlock) }),
+    // A turn of unsigned thoughts alone has nothing that the API takes.
+    messages: chat.turns.map((turn) => messageOf(turn, names, chat.refuse)).filter(({ content }) => (content as []).length > 0),
+    ...tools(chat, names),
+    ...sampling(chat),
+    ...thought(chat, model, limit),
+    ...(chat.user === undefined ? {} : { metadata: { user_id: chat.user } }),
+    ...chat.native,
+  };
+  const format = outputFormat(chat);
+  if (format !== undefined) body.output_config = { ...(body.output_config as JsonObject | undefined), format };
+  const isThinking = (body.thinking as JsonObject | undefined)?.type === "enabled";
+  if (isThinking && chat.temperature !== undefined && chat.temperature !== 1) {
+    chat.refuse("temperature", "a temperature other than 1 beside thinking");
+  }
+  if (request.stream) body.stream = true;
+  return body as JsonObject;
+}
+
+function sampling(chat: ChatRequest): JsonObject {
+  const { temperature, topP, stop, body, refuse } = chat;
+  if (temperature !== undefined && (temperature < 0 || temperature > 1)) refuse("temperature", "a temperature outside of 0 to 1");
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...serviceTier(body.service_tier, chat),
+  };
+}
+
+function serviceTier(tier: JsonValue | undefined, { refuse }: ChatRequest): JsonObject {
+  if (tier === undefined || tier === null) return {};
+  if (tier === "auto") return { service_tier: "auto" };
+  if (tier === "default" || tier === "standard_only") return { service_tier: "standard_only" };
+  return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
+}
+
+function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names: NameMap): JsonObject {
+  if (offered.length === 0) return {};
+  const list = offered.map((tool) => (tool.kind === "native" ? tool.value : toolOf(tool, names, refuse)));
+  const serial = parallel === false ? { disable_parallel_tool_use: true } : {};
+  switch (choice?.mode) {
+    case undefined:
+      return { tools: list, ...(parallel === false ? { tool_choice: { type: "auto", ...serial } } : {}) };
+    case "none":
+      return { tools: list, tool_choice: { type: "none" } };
+    case "auto":
+      return { tools: list, tool_choice: { type: "auto", ...serial } };
+    case "required":
+      return { tools: list, tool_choice: { type: "any", ...serial } };
+    case "named":
+      return { tools: list, tool_choice: { type: "tool", name: names.toUpstream(choice.name), ...serial } };
+    case "allowed": {
+      // The API has no such choice: what is not allowed is not offered.
+      const allowed = new Set(choice.names);
+      const kept = offered.flatMap((tool, index) =>
+        tool.kind === "native" || allowed.has(tool.name) ? [list[index] as JsonObject] : [],
+      );
+      return { tools: kept, tool_choice: { type: choice.isRequired ? "any" : "auto", ...serial } };
+    }
+    default:
+      return choice satisfies never;
+  }
+}
+
+function toolOf(tool: ToolDefinition, names: NameMap, refuse: ChatRequest["refuse"]): JsonObject {
+  const { name, description, schema, strict, schemaPath } = tool;
+  if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
+  return {
+    name: names.toUpstream(name),
+    ...(description === undefined ? {} : { description }),
+    input_schema: schema,
+    ...(strict === undefined ? {} : { strict }),
+    ...marker(tool),
+  };
+}
+
+/** Thinking: the API's own way as it is, an effort as the model takes it. */
+function thought({ thinking, reasoningEffort: effort, refuse }: ChatRequest, model: string, maxTokens: number): JsonObject {
+  if (thinking !== undefined) return { thinking, ...(effort === undefined ? {} : { output_config: { effort } }) };
+  if (effort === undefined) return {};
+  if (effort === "none") return thinkingOf(model) === "none" ? {} : { thinking: { type: "disabled" } };
+  const budget = BUDGETS[effort];
+  if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
+  switch (thinkingOf(model)) {
+    case "none":
+      return refuse("reasoning_effort", "an effort");
+    case "adaptive":
+      return { thinking: { type: "adaptive" }, output_config: { effort: EFFORTS[effort] as string } };
+    case "budget": {
+      const fitting = Math.min(budget, maxTokens - 1);
+      if (fitting < MIN_BUDGET) refuse("reasoning_effort", `an effort within ${maxTokens} tokens`);
+      return { thinking: { type: "enabled", budget_tokens: fitting } };
+    }
+  }
+}
+
+function outputFormat({ responseFormat: format, refuse }: ChatRequest): JsonObject | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
+  return { type: "json_schema", schema: lowerSchema(format.schema, OUTPUT_SCHEMA, format.schemaPath, refuse) };
+}

@@ -1,0 +1,5 @@
+import { providerContract } from "@sluice/kit/testing";
+import { describe, it } from "vitest";
+import openai from "./index.ts";
+
+providerContract({ describe, it }, openai, { fixtures: new URL("../fixtures/", import.meta.url), model: "gpt-4o-mini" });

@@ -1,0 +1,125 @@
+/** Native replies under guard: JSON, text and event streams of a known dialect. What cannot be read does not pass. */
+
+import { documentOf } from "@sluice/kit";
+import {
+  anthropicStream,
+  type BodyOptions,
+  bodyTexts,
+  guardFrames,
+  type GuardedStreamOptions,
+  judgeTexts,
+  openaiStream,
+  type StreamDialect,
+  withTexts,
+} from "@sluice/kit/guard";
+import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
+import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject } from "@sluice/spec";
+import type { ReplyConfig } from "./guardrails-config.ts";
+import { markAttempt } from "./guardrails-mark.ts";
+
+/** Bytes of a whole native reply that are held to be judged. */
+const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
+
+/** Dialects by the provider plugin that speaks them. */
+const DIALECTS: Readonly<Record<string, StreamDialect>> = { openai: openaiStream, anthropic: anthropicStream };
+
+/** The reply as the client may see it. Throws before anything is written, where it can be told by then. */
+export async function guardBytes(
+  exchange: Exchange,
+  reply: BytesReply,
+  options: BodyOptions,
+  config: ReplyConfig,
+): Promise<BytesReply> {
+  const type = reply.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const isPlain = reply.headers["content-encoding"] === undefined;
+  if (isPlain && type === "text/event-stream") return guardEvents(exchange, reply, options, config);
+  const isJson = type === "application/json" || type.endsWith("+json");
+  if (!isPlain || (!isJson && !type.startsWith("text/") && type !== "")) {
+    if (config.unreadable === "allow") return reply;
+    await reply.body[Symbol.asyncIterator]().return?.();
+    throw new GatewayError("guardrail_violation", "The upstream's reply is no text, and the guardrails cannot read it.");
+  }
+  const bytes = await readWhole(reply);
+  const edited = isJson ? await judgeJson(bytes, options) : await judgeText(bytes, options);
+  const { "content-length": _length, ...headers } = reply.headers;
+  return { ...reply, headers: { ...headers, "content-length": String(edited.length) }, body: oneChunk(edited) };
+}
+
+async function readWhole(reply: BytesReply): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of reply.body) {
+    size += chunk.length;
+    if (size > MAX_WHOLE_BYTES)
+      throw new GatewayError("upstream_invalid_response", "The upstream's reply is larger than the guardrails may hold.");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {
+  if (bytes.length === 0) return bytes;
+  const text = bytes.toString("utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new GatewayError("upstream_invalid_response", "The upstream's reply is no JSON, and the guardrails cannot read it.");
+  }
+  // A list at the top is judged as the member of an object and written back as the list.
+  const isList = Array.isArray(value);
+  const document = documentOf(isList ? `{"output":${text}}` : text);
+  if (typeof value !== "object" || value === null) return bytes;
+  const edits = await judgeTexts(bodyTexts(document.value, options.context.operation).texts, options);
+  if (edits.size === 0) return bytes;
+  const edited = withTexts(document, edits);
+  return Buffer.from(isList ? JSON.stringify(edited.value.output) : edited.bytes);
+}
+
+async function judgeText(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {
+  const document = documentOf(JSON.stringify({ output: bytes.toString("utf8") }));
+  const edits = await judgeTexts(bodyTexts(document.value, options.context.operation).texts, options);
+  return edits.size === 0 ? bytes : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
+}
+
+async function guardEvents(
+  exchange: Exchange,
+  reply: BytesReply,
+  { panel, context }: BodyOptions,
+  config: ReplyConfig,
+): Promise<BytesReply> {
+  const dialect = DIALECTS[exchange.attempts.at(-1)?.provider ?? ""];
+  if (dialect === undefined) {
+    await reply.body[Symbol.asyncIterator]().return?.();
+    throw new GatewayError(
+      "plugin_failed",
+      "The guardrails cannot read streams of this provider's own API; ask without `stream`.",
+    );
+  }
+  const { enforced, shadow } = panel.split();
+  const isObserving = config.stream === "observe";
+  const options: GuardedStreamOptions = {
+    dialect,
+    panel: isObserving ? panel.restorers() : enforced,
+    observers: isObserving ? panel.asObservers() : shadow,
+    mode: config.stream === "hold" ? "hold" : "window",
+    maxHeld: config.max_held,
+    context,
+    frameOf: changedFrame,
+  };
+  const frames = guardFrames(readNativeEvents(reply.body), options, (error) => markAttempt(exchange, error));
+  const { "content-length": _length, ...headers } = reply.headers;
+  return { ...reply, headers, body: written(frames) };
+}
+
+function changedFrame(changed: JsonObject, original: Frame): Frame {
+  return nativeFrame((original as NativeFrame).event, JSON.stringify(changed));
+}
+
+async function* written(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const frame of frames) yield writeNativeEvent(frame as NativeFrame);
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes;
+}

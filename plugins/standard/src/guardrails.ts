@@ -1,0 +1,133 @@
+/** The step `guardrails`: every text of a request and of its reply is judged before it goes on. */
+
+import { defineStep, writtenDocument } from "@sluice/kit";
+import { bodyTexts, Judge, judgeTexts, Panel, Vault, withTexts } from "@sluice/kit/guard";
+import { type Exchange, GatewayError, type GatewayRequest, type GuardrailInstance, type Host, type TextPart } from "@sluice/spec";
+import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./guardrails-config.ts";
+import { guardReply } from "./guardrails-reply.ts";
+
+export const guardrails = defineStep<GuardrailsConfig>({
+  name: "guardrails",
+  stability: "beta",
+  summary: "Judges every text of a request and of its reply, streams too: allows, edits or blocks.",
+  config: guardrailsSchema,
+  operations: ["chat", "embeddings", "images", "passthrough"],
+  provides: ["guardrails"],
+  requires: [{ capability: "identity", reason: "keys and teams have guardrails of their own" }],
+  before: [{ capability: "cached_reply", reason: "a reply from the cache would pass it by" }],
+  guardrails: ({ input = [], output = [], stream = "window" }) => ({ input, output, stream }),
+  create(config, host) {
+    const judges = new Map<GuardrailInstance, Judge>();
+    const judgeOf = (instance: GuardrailInstance): Judge => {
+      const judge = judges.get(instance) ?? new Judge(instance, host);
+      judges.set(instance, judge);
+      return judge;
+    };
+    const always = alwaysOn(host);
+    const fixed = {
+      input: [...new Set([...always, ...(config.input ?? [])])],
+      output: [...new Set([...always, ...(config.output ?? [])])],
+    };
+    const isIdle = fixed.input.length === 0 && fixed.output.length === 0;
+    return {
+      async run({ exchange }, next) {
+        const own = exchange.identity?.guardrails ?? NONE;
+        const asked = exchange.request?.guardrails ?? NONE;
+        if (isIdle && own.length === 0 && asked.length === 0) return next();
+        const panelFor = (names: readonly string[], vault?: Vault): Panel => {
+          const judgings = [...new Set([...names, ...own, ...asked])].map((name) =>
+            judgeOf(inScope(required(name, host), config.scope, scoped)).begin(exchange.signal),
+          );
+          if (vault !== undefined && !vault.isEmpty) judgings.push(new Judge(vault.restorer(), host).begin(exchange.signal));
+          return new Panel(judgings, (outcome) => {
+            // The one who puts masked texts back has no name, and nothing to report.
+            if (outcome.guardrail === "") return;
+            exchange.guardrails.push(outcome);
+            exchange.note("guardrails", outcome.verdict, outcome.guardrail);
+          });
+        };
+        tellNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);
+        const vault = new Vault();
+        exchange.onSettle(() => vault.clear());
+        await guardRequest(exchange, config, panelFor(fixed.input), vault);
+        await next();
+        const panel = panelFor(fixed.output, vault);
+        exchange.reply = await guardReply(exchange, panel, { ...config, max_held: config.max_held ?? DEFAULT_MAX_HELD });
+      },
+    };
+  },
+});
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** A guardrail narrowed to a step's scope, one for each, so that its judge keeps its memory. */
+const scoped = new WeakMap<GuardrailInstance, Map<string, GuardrailInstance>>();
+
+function inScope(instance: GuardrailInstance, scope: readonly TextPart[] | undefined, memory: typeof scoped): GuardrailInstance {
+  if (scope === undefined) return instance;
+  const own = memory.get(instance) ?? new Map<string, GuardrailInstance>();
+  memory.set(instance, own);
+  const key = scope.join(" ");
+  const known = own.get(key);
+  if (known !== undefined) return known;
+  const parts = instance.settings.scope?.filter((part) => scope.includes(part)) ?? scope;
+  const narrowed = { ...instance, settings: { ...instance.settings, scope: parts } };
+  own.set(key, narrowed);
+  return narrowed;
+}
+
+function alwaysOn({ guardrails: catalog }: Host): readonly string[] {
+  return catalog
+    .list()
+    .filter(({ settings }) => settings.defaultOn)
+    .map(({ name }) => name);
+}
+
+/** A guardrail that must run. One that is gone is a fault of the gateway's: nothing passes without it. */
+function required(name: string, { guardrails: catalog }: Host): GuardrailInstance {
+  const instance = catalog.find(name);
+  if (instance !== undefined) return instance;
+  throw new GatewayError("plugin_failed", `The guardrail ${name} must run and is not configured.`, { param: name });
+}
+
+function tellNames(exchange: Exchange, names: readonly string[]): void {
+  exchange.headers.set("x-sluice-guardrails", [...new Set(names)].join(","));
+}
+
+/** Judges what goes to the upstream, and puts edited texts in place. */
+async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel: Panel, vault: Vault): Promise<void> {
+  const { request, operation } = exchange;
+  if (request === undefined || panel.isEmpty) return;
+  const { document, model, stream, raw } = request;
+  const body = document.value;
+  if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
+  const about = { exchange: exchange.id, operation, model };
+  if (panel.admits) await panel.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
+  const { texts, opaque } = bodyTexts(body, operation);
+  if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
+  vault.avoid(texts.map(({ text }) => text));
+  const context = { ...about, direction: "input" } as const;
+  const edits = await judgeTexts(texts, { panel, order: config.order ?? "parallel", context, vault });
+  if (edits.size > 0) exchange.request = edited(request, edits);
+}
+
+/** The body as it is, so that nobody who only judges it can change it. Later steps make copies in any case. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
+
+function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1]): GatewayRequest {
+  if (request.raw === undefined) return { ...request, document: withTexts(request.document, edits) };
+  // A native body is forwarded as bytes: the edited document's own members keep their text.
+  const document = withTexts(writtenDocument(request.document.value), edits);
+  const { bytes } = document;
+  return { ...request, document, raw: typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes };
+}
+
+function unreadable(place: string): GatewayError {
+  return new GatewayError("guardrail_violation", `\`${place}\` holds content that the guardrails cannot read.`, { param: place });
+}
