@@ -19,7 +19,7 @@ export interface RequestCost {
 }
 
 /** The most that the exchange may cost, in nano-dollars. Throws `invalid_header` for a header that is no amount of dollars. */
-export function maxCostOf({ client }: Exchange, { max_cost: most }: LimitsConfig): number {
+export function maxCostOf({ client }: Exchange, most: number | undefined): number {
   const header = client.header(MAX_COST_HEADER);
   const general = most === undefined ? Infinity : Math.round(most * NANO_PER_USD);
   if (header === undefined) return general;

@@ -53,10 +53,9 @@ export const limits = defineStep<LimitsConfig>({
 function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTargetRules: boolean): Soon<void> {
   const { book, config, estimator } = parts;
   const isExempt = identity.kind === "master" && !config.limit_master;
-  const maxCostNanoUsd =
-    (config.max_cost !== undefined && !isExempt) || exchange.client.header(MAX_COST_HEADER) !== undefined
-      ? maxCostOf(exchange, isExempt ? WITHOUT_MOST : config)
-      : Infinity;
+  const most = isExempt ? undefined : config.max_cost;
+  const hasMost = most !== undefined || exchange.client.header(MAX_COST_HEADER) !== undefined;
+  const maxCostNanoUsd = hasMost ? maxCostOf(exchange, most) : Infinity;
   let set = book.withTags(book.of(identity, exchange.model), identity, exchange.request?.tags ?? []);
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
   if (set.rules.length === 0 && !hasMoney && !hasTargetRules) return;
@@ -88,8 +87,6 @@ function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTa
   if (hasMoney || hasTargetRules) exchange.gates.push((asking, target, document) => hold.admit(asking, target, document));
   return hold.enter();
 }
-
-const WITHOUT_MOST = { max_cost: undefined } as unknown as LimitsConfig;
 
 function hasLimitedTarget({ models }: Host): boolean {
   return models.list().some(({ targets }) => targets.some(({ rpm, tpm }) => rpm !== undefined || tpm !== undefined));
