@@ -75,6 +75,12 @@ export function admin(gateway: GatewayProcess, path: string, body?: unknown, key
   });
 }
 
+/** A key or team as it is stored: without what its budget has seen. */
+export function recordOf(info: unknown): Record<string, unknown> {
+  const { spend: _spend, budget_remaining: _remaining, budget_reset_at: _resetAt, ...record } = info as Record<string, unknown>;
+  return record;
+}
+
 /** A new virtual key with these fields. */
 export async function createKey(gateway: GatewayProcess, fields: object): Promise<{ key: string; token_id: string }> {
   const response = await admin(gateway, "/key/generate", fields);

@@ -1,7 +1,7 @@
 /** Keys on the admin listener: who may change them, what every field takes, how they are shown. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admin, chat, createKey, MESSAGES } from "./client.ts";
+import { admin, chat, createKey, MESSAGES, recordOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createWorkspace } from "./workspace.ts";
@@ -27,7 +27,7 @@ async function ask(path: string, body?: unknown): Promise<readonly [number, Reco
 
 async function infoOf(key: string): Promise<Record<string, unknown>> {
   const [, { info }] = await ask(`/key/info?key=${key}`);
-  return info as Record<string, unknown>;
+  return recordOf(info);
 }
 
 function use(key: string): Promise<number> {

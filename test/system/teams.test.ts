@@ -1,7 +1,7 @@
 /** Teams: their fields, and what they allow and forbid their keys. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { admin, chat, createKey, MESSAGES, openaiClient } from "./client.ts";
+import { admin, chat, createKey, MESSAGES, openaiClient, recordOf } from "./client.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createWorkspace, DEFAULT_MODELS } from "./workspace.ts";
 
@@ -63,7 +63,7 @@ describe("a team", () => {
     const [status, made] = await ask("/team/new", { [name]: value });
     expect([status, made[name]]).toEqual([200, value]);
     const team_id = made["team_id"];
-    const info = async () => (await ask(`/team/info?team_id=${String(team_id)}`))[1]["team_info"];
+    const info = async () => recordOf((await ask(`/team/info?team_id=${String(team_id)}`))[1]["team_info"]);
     expect(await info()).toEqual(made);
     const changed = { ...made, [name]: other };
     expect(await ask("/team/update", { team_id, [name]: other })).toEqual([200, { team_id, data: changed }]);

@@ -150,7 +150,16 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
-  const keyParts = { keys, teams, keyRing, clock, log, declared: () => manager.live?.snapshot.keys ?? [] };
+  const keyParts = {
+    keys,
+    teams,
+    keyRing,
+    ledger,
+    clock,
+    log,
+    timeZone: server.timeZone,
+    declared: () => manager.live?.snapshot.keys ?? [],
+  };
   const adminApp = createAdminApp(
     { keyRing, headerNames: server.authHeaders, clock, log },
     {

@@ -5,6 +5,7 @@ import type {
   Attempt,
   ClientRequest,
   Exchange,
+  Gate,
   GatewayError,
   GatewayRequest,
   Operation,
@@ -23,8 +24,8 @@ export interface Branch extends Exchange {
 
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state`, `pricer`, `abortBilling`, `served` and `isStorable` are shared.
- * `controller`: ends the branch in place of the parent's signal, for what may go on without the parent's client.
+ * the parent's list as well, and numbered there. `state`, `gates`, `pricer`, `abortBilling`, `served` and `isStorable` are
+ * shared. `controller`: ends the branch in place of the parent's signal, for what may go on without the parent's client.
  */
 export function branchOf(parent: Exchange, controller?: AbortController): Branch {
   return new ExchangeBranch(parent, controller);
@@ -39,6 +40,7 @@ class ExchangeBranch implements Branch {
   readonly startedAtMs: number;
   readonly headers: Map<string, string>;
   readonly state: Map<symbol, unknown>;
+  readonly gates: Gate[];
   readonly attempts: Attempt[] = [];
   request: GatewayRequest | undefined;
   identity: Exchange["identity"];
@@ -57,6 +59,7 @@ class ExchangeBranch implements Branch {
     this.startedAtMs = parent.startedAtMs;
     this.headers = new Map(parent.headers);
     this.state = parent.state;
+    this.gates = parent.gates;
     this.request = parent.request;
     this.identity = parent.identity;
     this.model = parent.model;

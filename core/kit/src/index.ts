@@ -1,7 +1,9 @@
 /** @sluice/kit: for plugin authors. */
 
+export { admit } from "./admit.ts";
 export { type Branch, branchOf } from "./branch.ts";
 export { isAbandoned, isClientGone } from "./abandoned.ts";
+export { type BudgetPeriod, budgetPeriod } from "./budget-period.ts";
 export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";

@@ -7,6 +7,7 @@ import type { Identity } from "./identity.ts";
 import type { Model } from "./model.ts";
 import type { Operation } from "./operation.ts";
 import type { Reply } from "./reply.ts";
+import type { Soon } from "./shared-state.ts";
 import type { Target } from "./target.ts";
 import type { Cost, Usage, UsageSource } from "./usage.ts";
 
@@ -78,7 +79,15 @@ export interface Attempt {
   replyTexts: (() => readonly string[]) | undefined;
   /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
   replyScale?: (() => number) | undefined;
+  /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
+  cost?: Cost | undefined;
 }
+
+/**
+ * Lets an upstream call through, or rejects with a GatewayError: before it is dispatched, for every attempt. `document` is the body
+ * that will be sent. It answers without a promise where nothing waits. An error that is `retryable` means this target alone.
+ */
+export type Gate = (exchange: Exchange, target: Target, document: JsonDocument) => Soon<void>;
 
 /**
  * What is billed of an attempt that the client did not wait for: what was observed of it, the longest output that it may have
@@ -129,6 +138,8 @@ export interface Exchange {
    */
   isStorable: boolean;
   readonly attempts: readonly Attempt[];
+  /** What every upstream call must pass first, in this order. Whoever dispatches asks them: `admit` of the kit. */
+  readonly gates: Gate[];
   /** Opens the record of an upstream call. It is counted as dispatched from here on. */
   beginAttempt(target: Target, provider: string): Attempt;
   /**

@@ -57,6 +57,8 @@ export interface Host {
   /** What is known of providers' models without asking them. */
   readonly directory: ModelDirectory;
   readonly ledger: LedgerReader;
+  /** The zone in which days, weeks and months of budgets begin, by its IANA name. */
+  readonly timeZone: string;
   /** Counts the tokens of texts. One for the process. */
   readonly tokens: TokenCounter;
   /** Windows, slots, budgets, cache and repeats, shared by every process of the gateway. */

@@ -5,6 +5,17 @@ import type { Model } from "./model.ts";
 /** Which spend rows a virtual key may read: its own, its user's or its team's. */
 export type SpendScope = "key" | "user" | "team";
 
+/** Limits of a key or of a team, as its record says; `null` is no limit. */
+export interface RecordLimits {
+  readonly maxBudgetNanoUsd: number | null;
+  /** `1d`, `7d`, `1mo`, …: the budget begins anew with each. `null`: it is for ever. */
+  readonly budgetDuration: string | null;
+  /** Requests and tokens in any minute. */
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly maxParallelRequests: number | null;
+}
+
 /** Who sent a request, and what they may do. */
 export interface Identity {
   /** `master` administers; `key` is a virtual key. */
@@ -25,6 +36,10 @@ export interface Identity {
   /** Names of the guardrails that every request of the key or its team must pass. Absent: none of their own. */
   readonly guardrails?: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** The key's own limits. Absent: none. */
+  readonly limits?: RecordLimits | undefined;
+  /** The limits that it shares with its team. */
+  readonly teamLimits?: RecordLimits | undefined;
 }
 
 /** Who a credential belongs to. */

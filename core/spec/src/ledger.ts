@@ -58,6 +58,13 @@ export interface LedgerFilter {
   readonly toMs?: number;
 }
 
+/** Which rows a sum means: those of a filter that also carry a tag, or went to a provider. */
+export interface LedgerSumFilter extends LedgerFilter {
+  readonly tag?: string;
+  /** The provider instance's name in `config/gateway.yaml`. */
+  readonly provider?: string;
+}
+
 /** What a reader of rows asks for. */
 export interface LedgerQuery extends LedgerFilter {
   readonly limit: number;
@@ -106,4 +113,6 @@ export interface LedgerReader {
   days(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerDay[]>;
   /** Tags, the one with the highest cost first. A row with several tags counts for each. */
   tags(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerTag[]>;
+  /** The cost of the rows, nano-dollars. What a budget begins with: rejects when rows that were recorded are not readable yet. */
+  spent(filter: LedgerSumFilter, signal?: AbortSignal): Promise<number>;
 }

@@ -24,6 +24,10 @@ export interface Target {
   readonly queue?: number;
   /** How long each of them may wait, in milliseconds. */
   readonly queueTimeoutMs?: number;
+  /** Requests in any minute that the deployment may get. Absent: any number. */
+  readonly rpm?: number;
+  /** Tokens in any minute that the deployment may get. Absent: any number. */
+  readonly tpm?: number;
   /** The request's metadata, without what steers the gateway, goes to the provider. */
   readonly forwardMetadata?: boolean;
 }

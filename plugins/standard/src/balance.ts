@@ -17,6 +17,7 @@ import { BalanceGroup, type GroupMember } from "./balance-group.ts";
 import { stickyKey } from "./balance-sticky.ts";
 import { type Deployment, Deployments } from "./deployment.ts";
 import { Lease } from "./deployment-lease.ts";
+import { isOwnLimit } from "./limits-refusal.ts";
 import { mayTryAgain } from "./tries.ts";
 
 const NOBODY: ReadonlySet<GroupMember> = new Set();
@@ -66,7 +67,7 @@ export const balance = defineStep<BalanceConfig>({
         const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
         const targets = allTargets(model, group, host);
         const tried = [...leftOut(model, targets, group)];
-        const mostTried = tried.length + config.targets;
+        let mostTried = tried.length + config.targets;
         let failure: GatewayError | undefined;
         for (;;) {
           const nowMs = clock.monotonic();
@@ -92,9 +93,11 @@ export const balance = defineStep<BalanceConfig>({
             await next();
           } catch (error) {
             lease.fail();
+            // One that is at a limit was not called: it is passed over like one without room.
+            if (isGatewayError(error) && isOwnLimit(error)) mostTried += 1;
             const isOver = tried.length >= mostTried || clock.monotonic() >= exchange.deadlineMs;
             if (isOver || !mayTryAnother(error, exchange)) throw error;
-            failure = error as GatewayError;
+            failure = sooner(failure, error as GatewayError);
             continue;
           }
           lease.succeed();
@@ -170,6 +173,13 @@ function calledBeside(
 function costOf(price: Price | undefined): number {
   if (price?.free === true) return 0;
   return price?.input === undefined ? Infinity : (price.input * 3 + (price.output ?? 0)) / 4;
+}
+
+/** Of several targets at their limits, the one that is free again first; of failures, the last. */
+function sooner(before: GatewayError | undefined, error: GatewayError): GatewayError {
+  if (before === undefined || !isOwnLimit(error)) return error;
+  if (!isOwnLimit(before)) return before;
+  return (before.retryAfterMs ?? Infinity) <= (error.retryAfterMs ?? Infinity) ? before : error;
 }
 
 /** Whether another target may do better: the failure was the deployment's own, and the exchange has an attempt left. */

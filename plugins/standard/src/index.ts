@@ -8,6 +8,7 @@ import { fallback } from "./fallback.ts";
 import { guardrails } from "./guardrails.ts";
 import { hedge } from "./hedge.ts";
 import { idempotency } from "./idempotency.ts";
+import { limits } from "./limits.ts";
 import { models } from "./models.ts";
 import { modelInfo } from "./models-info.ts";
 import { passthrough } from "./passthrough.ts";
@@ -18,6 +19,7 @@ import { spend } from "./spend.ts";
 export default [
   auth,
   cost,
+  limits,
   idempotency,
   guardrails,
   cache,

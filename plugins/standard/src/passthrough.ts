@@ -1,6 +1,6 @@
 /** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
 
-import { defineStep } from "@sluice/kit";
+import { admit, defineStep, writtenDocument } from "@sluice/kit";
 import { runPassthrough } from "@sluice/kit/passthrough";
 import {
   type Authority,
@@ -23,6 +23,8 @@ export interface PassthroughConfig {
 /** The prefix that stands for the reference API: the first provider that is OpenAI's. */
 const REFERENCE = "ref";
 const REFERENCE_PLUGIN = "openai";
+
+const NO_BODY = writtenDocument({});
 
 export const passthrough = defineStep<PassthroughConfig>({
   name: "passthrough",
@@ -63,6 +65,8 @@ export const passthrough = defineStep<PassthroughConfig>({
           headers: nativeHeaders(client),
           body: request?.raw,
         });
+        const admission = admit(exchange, target, request?.document ?? NO_BODY);
+        if (admission !== undefined) await admission;
         const attempt = exchange.beginAttempt(target, found.instance.use);
         const { upstream, instance: provider } = found;
         exchange.reply = await runPassthrough({ provider, upstream, call, attempt, signal: exchange.signal, clock });

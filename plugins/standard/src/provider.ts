@@ -1,6 +1,6 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
-import { defineStep } from "@sluice/kit";
+import { admit, defineStep } from "@sluice/kit";
 import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
@@ -52,18 +52,22 @@ export const provider = defineStep<ProviderConfig>({
         }
         const request = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
         const includeUsage = exchange.request?.includeUsage === true;
-        const call = (asked: ProviderRequest): Promise<Reply> =>
-          runAttempt({
+        const call = async (asked: ProviderRequest): Promise<Reply> => {
+          const encoded = instance.translation.encode(asked);
+          const admission = admit(exchange, target, asked.document);
+          if (admission !== undefined) await admission;
+          return runAttempt({
             provider: instance,
             upstream,
             request: asked,
-            call: instance.translation.encode(asked),
+            call: encoded,
             attempt: exchange.beginAttempt(target, instance.use),
             includeUsage,
             commitAfter,
             signal: exchange.signal,
             clock: host.clock,
           });
+        };
         const imagesPerCall = instance.translation.capabilities.imagesPerCall?.(target.model) ?? Infinity;
         if (exchange.operation !== "images") {
           exchange.reply = await call(request);

@@ -4,6 +4,7 @@ import { defineStep, parseDuration } from "@sluice/kit";
 import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/spec";
 import { RetryBudgets } from "./retry-budget.ts";
 import { backoffMs, waitFor } from "./retry-wait.ts";
+import { isOwnLimit } from "./limits-refusal.ts";
 import { mayTryAgain } from "./tries.ts";
 
 /** Options of the step `retry`, as YAML says them. */
@@ -130,5 +131,7 @@ function allowedRetries({ request }: Exchange, attempts: number): number {
 
 /** Whether the same call may succeed later. An exchange that has ended, or that has a reply, is beyond help. */
 function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
-  return isGatewayError(error) && error.retryable && !signal.aborted && reply === undefined;
+  // A limit of the gateway's own holds for the same target as long: another one is for balance and fallback to find.
+  if (!isGatewayError(error) || isOwnLimit(error)) return false;
+  return error.retryable && !signal.aborted && reply === undefined;
 }

@@ -86,6 +86,7 @@ async function ask(
       rows: async (query) => (questions.rows.push(query), found),
       days: async (filter) => (questions.days.push(filter), [day]),
       tags: async (filter) => (questions.tags.push(filter), [tag]),
+      spent: async () => 0,
     },
     authority: {
       identify: () => undefined,

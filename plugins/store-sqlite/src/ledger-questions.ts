@@ -1,19 +1,21 @@
 /** What may be asked of the ledger's file, and the answers of an open database, piece by piece. */
 
-import type { LedgerDay, LedgerFilter, LedgerQuery, LedgerTag, SpendRow } from "@sluice/spec";
+import type { LedgerDay, LedgerFilter, LedgerQuery, LedgerSumFilter, LedgerTag, SpendRow } from "@sluice/spec";
 import type { DatabaseSync } from "node:sqlite";
 import { createLedgerDays } from "./ledger-days.ts";
 import { createLedgerRows } from "./ledger-rows.ts";
+import { createLedgerSum } from "./ledger-sum.ts";
 import { createLedgerTags } from "./ledger-tags.ts";
 
 /** A question that another thread can be sent. */
 export type LedgerQuestion =
   | { readonly about: "rows"; readonly query: LedgerQuery }
   | { readonly about: "days"; readonly filter: LedgerFilter }
-  | { readonly about: "tags"; readonly filter: LedgerFilter };
+  | { readonly about: "tags"; readonly filter: LedgerFilter }
+  | { readonly about: "spent"; readonly filter: LedgerSumFilter };
 
 /** A part of an answer. */
-export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag)[];
+export type LedgerBatch = readonly (SpendRow | LedgerDay | LedgerTag | number)[];
 
 /** Rows in one batch. */
 const BATCH_ROWS = 250;
@@ -23,6 +25,7 @@ export function createLedgerAnswers(database: DatabaseSync): (question: LedgerQu
   const rows = createLedgerRows(database);
   const days = createLedgerDays(database);
   const tags = createLedgerTags(database);
+  const spent = createLedgerSum(database);
   return (question) => {
     switch (question.about) {
       case "rows":
@@ -31,6 +34,8 @@ export function createLedgerAnswers(database: DatabaseSync): (question: LedgerQu
         return days(question.filter);
       case "tags":
         return tags(question.filter);
+      case "spent":
+        return spent(question.filter);
     }
   };
 }

@@ -41,6 +41,7 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
       (await (query.requestId === undefined ? ask : askHere)({ about: "rows", query }, signal)) as readonly SpendRow[],
     days: async (filter, signal) => (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
     tags: async (filter, signal) => (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
+    spent: async (filter, signal) => ((await ask({ about: "spent", filter }, signal)) as readonly number[])[0] ?? 0,
     stop: async () => thread?.stop(),
   };
 }

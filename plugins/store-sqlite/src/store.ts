@@ -58,6 +58,7 @@ export function createSqliteStore(config: SqliteConfig, log: Log): Store {
       rows: async (query, signal) => opened().reader.rows(query, signal),
       days: async (filter, signal) => opened().reader.days(filter, signal),
       tags: async (filter, signal) => opened().reader.tags(filter, signal),
+      spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
   };
 }

@@ -27,11 +27,40 @@ export const sluiceFew: Target = {
   prepare: (context) => launch(context, pipelinesWith(context.directory, ["auth", "cost", "provider"])),
 };
 
-async function launch({ directory, port, upstreamUrl, nodeFlags }: Parameters<Target["prepare"]>[0], pipelines: string) {
+/** A key with limits of every kind: what they cost is the difference between `sluice` and this one. */
+export const sluiceLimits: Target = {
+  name: "sluice-limits",
+  about: "this gateway, the shipped pipelines, a key with rpm, tpm, slots and a budget",
+  isNode: true,
+  isOnRequest: true,
+  prepare: async (context) => {
+    const launched = await launch(context, PIPELINES, LIMITED_KEY);
+    if ("skip" in launched) return launched;
+    const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;
+    const { env } = launched;
+    return { ...launched, env: { ...env, LIMITED_KEY: key }, headers: { authorization: `Bearer ${key}` } };
+  },
+};
+
+const LIMITED_KEY = `keys:
+  - alias: limited
+    key: "\${env:LIMITED_KEY}"
+    rpm: 1000000000
+    tpm: 1000000000000
+    max_parallel: 1000000
+    max_budget: 8000000
+    budget_duration: 1mo
+`;
+
+async function launch(
+  { directory, port, upstreamUrl, nodeFlags }: Parameters<Target["prepare"]>[0],
+  pipelines: string,
+  keys = "",
+) {
   if (!existsSync(COMMAND)) return { skip: "core/engine/bin/sluice.js does not exist" };
   const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
   const config = join(directory, "gateway.yaml");
-  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines));
+  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines) + keys);
   return {
     command: process.execPath,
     args: [...nodeFlags, COMMAND, "serve", "--config", config],

@@ -13,7 +13,7 @@ import type { OpenedConfig } from "./open.ts";
 import { pluginOptions } from "./plugin-section.ts";
 import { createPriceTable } from "./prices.ts";
 import type { ResolvedDocument } from "./references.ts";
-import type { GatewaySections } from "./schema/gateway.ts";
+import type { GatewaySections, KeySection } from "./schema/gateway.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
 import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
@@ -80,6 +80,7 @@ function serverOf(
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),
+    timeZone: server.time_zone,
     places: Object.fromEntries([
       ["", document.keyAt(["server"])],
       ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
@@ -146,8 +147,17 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     guardrails: key.guardrails,
     tags: key.tags,
     metadata: key.metadata,
+    ...limitsOf(key),
     at: gateway.document.keyAt(["keys", index]),
   }));
+}
+
+/** Without a limit the key is as cheap as one of the store that has none. */
+function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
+  const { max_budget: dollars, budget_duration: duration, rpm = null, tpm = null, max_parallel: parallel = null } = key;
+  if (dollars === undefined && rpm === null && tpm === null && parallel === null) return {};
+  const maxBudgetNanoUsd = dollars === undefined ? null : Math.round(dollars * 1e9);
+  return { limits: { maxBudgetNanoUsd, budgetDuration: duration ?? null, rpm, tpm, maxParallelRequests: parallel } };
 }
 
 /** The settings of a checked pipeline file. */

@@ -15,6 +15,7 @@ export function gatewayFaults(gateway: unknown): Fault[] {
     ...modelReferenceFaults(gateway),
     ...keyFaults(gateway),
     ...listenerFaults(gateway),
+    ...timeZoneFaults(gateway),
   ];
 }
 
@@ -107,6 +108,22 @@ function listenerFaults(gateway: unknown): Fault[] {
       fix: "choose another port for one of the two",
     },
   ];
+}
+
+function timeZoneFaults(gateway: unknown): Fault[] {
+  const zone = valueAtPath(gateway, ["server", "time_zone"]);
+  if (typeof zone !== "string" || isTimeZone(zone)) return [];
+  const path = ["server", "time_zone"];
+  const message = `\`${formatPath(path)}\` is "${zone}", which is no time zone`;
+  return [{ path, on: "value", message, fix: "write an IANA name, such as Europe/Berlin or UTC" }];
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
 }
 
 /** The faults of entries of a list whose name another entry has already. */

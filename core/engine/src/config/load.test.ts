@@ -63,6 +63,7 @@ describe("a snapshot", () => {
       maxBodyBytes: 20_971_520,
       explainRequests: 1_000,
       dataDirectory: "",
+      timeZone: "UTC",
     });
     expect(store).toMatchObject({ use: "sqlite", options: {} });
     expect(providers[0]).toMatchObject({

@@ -20,6 +20,8 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
       ...(target.drop_params === true ? { dropParams: true } : {}),
       ...(target.forward_metadata === true ? { forwardMetadata: true } : {}),
       ...balanceOfTarget(target),
+      ...(target.rpm === undefined ? {} : { rpm: target.rpm }),
+      ...(target.tpm === undefined ? {} : { tpm: target.tpm }),
       at: gateway.document.keyAt(["models", index, "targets", place]),
     })),
     ...(model.balance === undefined ? {} : { balance: model.balance }),

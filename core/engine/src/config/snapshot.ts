@@ -10,6 +10,7 @@ import type {
   Price,
   PriceTable,
   ProviderTimeouts,
+  RecordLimits,
   Secret,
   SpendScope,
 } from "@sluice/spec";
@@ -68,6 +69,8 @@ export interface ServerSettings {
   readonly cors?: CorsSettings;
   /** Directory for the outbox and the installation's own secrets. Absolute. */
   readonly dataDirectory: string;
+  /** Where days, weeks and months of budgets begin: an IANA name. */
+  readonly timeZone: string;
   /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
   readonly places: Readonly<Record<string, Position>>;
 }
@@ -127,6 +130,8 @@ export interface TargetSettings {
   readonly maxParallel?: number;
   readonly queue?: number;
   readonly queueTimeoutMs?: number;
+  readonly rpm?: number;
+  readonly tpm?: number;
   readonly at: Position;
 }
 
@@ -154,6 +159,8 @@ export interface DeclaredKey {
   readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
+  /** Absent: none. */
+  readonly limits?: RecordLimits;
   readonly at: Position;
 }
 

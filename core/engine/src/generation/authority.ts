@@ -34,6 +34,7 @@ function identityOf(settings: DeclaredKey): Identity {
     tags: settings.tags,
     guardrails: settings.guardrails,
     metadata: settings.metadata,
+    limits: settings.limits,
   });
 }
 

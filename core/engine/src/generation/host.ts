@@ -50,6 +50,7 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     },
     prices: snapshot.prices,
     directory: seedDirectory,
+    timeZone: snapshot.server.timeZone,
     ledger: container.resolve<LedgerReader>(PROCESS.ledger),
     tokens: container.resolve<TokenCounter>(PROCESS.tokens),
     state: container.resolve<SharedState>(PROCESS.state),

@@ -85,7 +85,7 @@ beforeEach(() => {
   shared = new SharedPool();
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
-  const ledger = { rows: async () => [], days: async () => [], tags: async () => [] };
+  const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
   const { tokens, state } = fakeHost();
   parts = () => ({ log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state });
   manager = new GenerationManager(createProcessContainer(parts()));

@@ -40,6 +40,7 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
   const { provider, price, dropParams, forwardMetadata, weight, priority, maxParallel, queue, queueTimeoutMs } = settings;
+  const { rpm, tpm } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
     provider,
@@ -52,6 +53,8 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
     ...(maxParallel === undefined ? {} : { maxParallel }),
     ...(queue === undefined ? {} : { queue }),
     ...(queueTimeoutMs === undefined ? {} : { queueTimeoutMs }),
+    ...(rpm === undefined ? {} : { rpm }),
+    ...(tpm === undefined ? {} : { tpm }),
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type ClientRequest,
   type Clock,
   type Exchange,
+  type Gate,
   GatewayError,
   type GatewayRequest,
   type GuardrailOutcome,
@@ -43,6 +44,7 @@ export class LiveExchange implements Exchange {
   readonly startedMs: number;
   readonly headers = new Map<string, string>();
   readonly state = new Map<symbol, unknown>();
+  readonly gates: Gate[] = [];
   readonly attempts: Attempt[] = [];
   readonly guardrails: GuardrailOutcome[] = [];
   request: GatewayRequest | undefined;
@@ -124,6 +126,7 @@ export class LiveExchange implements Exchange {
       usage: undefined,
       usageSource: undefined,
       replyTexts: undefined,
+      cost: undefined,
       replyScale: undefined,
     };
     this.attempts.push(attempt);

@@ -30,6 +30,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
   if (attempt.outcome === undefined) close(exchange, attempt, clock);
   const { usage } = attempt;
   const cost = exchange.pricer?.(attempt) ?? UNPRICED;
+  attempt.cost = cost;
   return {
     ...commonPart(exchange),
     ...modelPart(exchange, attempt),

@@ -51,6 +51,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       maxBodyBytes: 1_000_000,
       explainRequests: 10,
       dataDirectory: "/tmp/none",
+      timeZone: "UTC",
       places: { "": AT },
     },
     store: { use: "memory", options: {}, at: AT },

@@ -56,7 +56,9 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
 }
 
 const team = (parts: Partial<TeamRecord>) =>
-  ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...parts }) as unknown as TeamRecord;
+  ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...UNLIMITED, ...parts }) as unknown as TeamRecord;
+
+const UNLIMITED = { maxBudgetNanoUsd: null, budgetDuration: null, rpm: null, tpm: null, maxParallelRequests: null };
 
 describe("a key ring", () => {
   it("remembers a look-up, also of an unknown key, for a second", async () => {
@@ -117,6 +119,13 @@ describe("a key ring", () => {
     expect(await ringOf(records, [team({ blocked: true })]).ring.identify("sk-a")).toBeUndefined();
     const bounded = ringOf(records, [team({ models: ["m"], tags: ["t", "k"] })]).ring;
     expect(await bounded.identify("sk-a")).toMatchObject({ teamId: "t", teamModels: ["m"], tags: ["k", "t"] });
+  });
+
+  it("carries the limits of the key and of its team, and nothing where there are none", async () => {
+    const limits = { maxBudgetNanoUsd: 5, budgetDuration: "1d", rpm: null, tpm: 7, maxParallelRequests: null };
+    const { ring } = ringOf([keyOf("sk-a", { teamId: "t", ...limits })], [team({ rpm: 3 })]);
+    expect(await ring.identify("sk-a")).toMatchObject({ limits, teamLimits: { rpm: 3, maxBudgetNanoUsd: null } });
+    expect(await ringOf([keyOf("sk-b", { budgetDuration: "1d" })]).ring.identify("sk-b")).toMatchObject({ limits: undefined });
   });
 
   it.each([

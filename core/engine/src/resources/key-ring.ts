@@ -1,7 +1,7 @@
 /** The key ring: keys to identities, from the master key and the store with its teams, with a short memory. */
 
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore, TeamRecord, TeamStore } from "@sluice/spec";
+import type { Clock, Identity, KeyRecord, KeyStore, RecordLimits, TeamRecord, TeamStore } from "@sluice/spec";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
@@ -156,6 +156,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     tags: record.tags,
     guardrails: record.guardrails,
     metadata: record.metadata,
+    limits: limitsOf(record),
   };
   return team === undefined ? Object.freeze(identity) : memberOf(identity, team);
 }
@@ -163,5 +164,11 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
 function memberOf(identity: Identity, team: TeamRecord): Identity {
   const tags = [...new Set([...identity.tags, ...team.tags])];
   const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
-  return Object.freeze({ ...identity, teamModels: team.models, tags, guardrails });
+  return Object.freeze({ ...identity, teamModels: team.models, teamLimits: limitsOf(team), tags, guardrails });
+}
+
+/** The limits of a record; `undefined` when it has none. */
+function limitsOf({ maxBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests }: RecordLimits): RecordLimits | undefined {
+  if (maxBudgetNanoUsd === null && rpm === null && tpm === null && maxParallelRequests === null) return undefined;
+  return Object.freeze({ maxBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests });
 }

@@ -1,6 +1,6 @@
 /** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
 
-import type { Clock, LedgerReader, LedgerStore, Log, SpendRow } from "@sluice/spec";
+import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log, type SpendRow } from "@sluice/spec";
 import { Mover } from "./mover.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -67,6 +67,16 @@ export function createLedger(options: LedgerOptions): Ledger {
     async tags(filter, signal) {
       await catchUp();
       return store.tags(filter, signal);
+    },
+    async spent(filter, signal) {
+      if (mover.hasWork) {
+        await waitBriefly(mover);
+        // Money that is not in the sum could be spent a second time.
+        if (mover.hasWork && mover.isFailing) {
+          throw new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { retryAfterMs: 5_000 });
+        }
+      }
+      return store.spent(filter, signal);
     },
     health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing }),
     stop: () => mover.stop(),

@@ -30,6 +30,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
       attempts.push(attempt);
       return attempt;
     },
+    gates: [],
     onSettle: () => undefined,
     note: () => undefined,
     guardrails: [],
@@ -103,6 +104,7 @@ export function fakeAttempt(parts: Partial<Attempt> = {}): Attempt {
     usage: undefined,
     usageSource: undefined,
     replyTexts: undefined,
+    cost: undefined,
     ...parts,
   };
 }

@@ -43,7 +43,8 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     directory: { list: () => [], find: () => undefined },
     // A token for each word: enough to tell counts apart.
     tokens: { count: (text) => ({ tokens: [text].flat().join(" ").split(/\s+/).filter(Boolean).length, exact: true }) },
-    ledger: { rows: async () => [], days: async () => [], tags: async () => [] },
+    ledger: { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 },
+    timeZone: "UTC",
     state: fakeState(clock),
     ...parts,
     lines,

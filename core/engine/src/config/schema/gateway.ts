@@ -8,6 +8,8 @@ import { serverSchema, type ServerSection } from "./server.ts";
 
 const NAMES: JsonSchema = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
 
+const COUNT: JsonSchema = { type: "integer", minimum: 0 };
+
 const keySchema: JsonSchema = {
   type: "object",
   description: "A key declared by reference. Most keys live in the store.",
@@ -25,6 +27,20 @@ const keySchema: JsonSchema = {
       default: "key",
       description: "Whose spend rows the key may read: its own, its user's or its team's.",
     },
+    max_budget: {
+      type: "number",
+      minimum: 0,
+      maximum: 8_000_000,
+      description: "US dollars that the key may spend, enforced by the step limits. Absent: any amount.",
+    },
+    budget_duration: {
+      type: "string",
+      pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
+      description: "The budget begins anew with each: `1d` at midnight, `7d` on Monday, `1mo` on the 1st. Absent: never.",
+    },
+    rpm: { ...COUNT, description: "Requests in any minute, enforced by the step limits. Absent: any number." },
+    tpm: { ...COUNT, description: "Tokens in any minute, enforced by the step limits. Absent: any number." },
+    max_parallel: { ...COUNT, description: "Requests at the same time, enforced by the step limits. Absent: any number." },
     guardrails: { ...NAMES, description: "Guardrails that every request of the key must pass, besides those of the route." },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
@@ -116,6 +132,11 @@ export interface KeySection {
   readonly user_id?: string;
   readonly team_id?: string;
   readonly spend_scope: SpendScope;
+  readonly max_budget?: number;
+  readonly budget_duration?: string;
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly max_parallel?: number;
   readonly guardrails: readonly string[];
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;

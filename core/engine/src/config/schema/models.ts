@@ -102,6 +102,18 @@ export const modelSchema: JsonSchema = {
             default: "5s",
             description: "How long a request may wait in the queue.",
           },
+          rpm: {
+            type: "integer",
+            minimum: 1,
+            description:
+              "Requests in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+          },
+          tpm: {
+            type: "integer",
+            minimum: 1,
+            description:
+              "Tokens in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+          },
           price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
         },
       },
@@ -161,6 +173,8 @@ export interface TargetSection {
   readonly max_parallel?: number;
   readonly queue: number;
   readonly queue_timeout: string;
+  readonly rpm?: number;
+  readonly tpm?: number;
 }
 
 /** What the operator says of a model. Every key but the first two begins with `supports_`. */

@@ -95,6 +95,12 @@ export const serverSchema: JsonSchema = {
       default: "data",
       description: "Folder for the outbox and the installation's own secrets, relative to the working directory.",
     },
+    time_zone: {
+      type: "string",
+      pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
+      default: "UTC",
+      description: "Where the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
+    },
   },
 };
 
@@ -110,4 +116,5 @@ export interface ServerSection {
   readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;
+  readonly time_zone: string;
 }

@@ -1,8 +1,9 @@
 /** Admin routes that show keys: those of the store, and those that the configuration declares. */
 
-import { GatewayError, type JsonObject } from "@sluice/spec";
+import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/spec";
 import type { DeclaredKey } from "../../config/snapshot.ts";
 import type { AdminRoutes } from "./app.ts";
+import { budgetView, type BudgetParts } from "./budget-view.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { findKey, type FoundKey, type KeyPlaces } from "./find-key.ts";
 import { declaredView, keyView } from "./record-view.ts";
@@ -12,12 +13,15 @@ const DEFAULT_SIZE = 10;
 const LIST_PARAMETERS = ["page", "size", "user_id", "team_id", "key_alias", "return_full_object"];
 
 /** `GET /key/info` and `GET /key/list`. */
-export function keyListRoutes(places: KeyPlaces): AdminRoutes {
+export function keyListRoutes(places: KeyPlaces & BudgetParts): AdminRoutes {
   return {
     async "GET /key/info"({ query }) {
       refuseUnknown(query.keys(), ["key", "key_alias"], "query parameter");
-      const info = viewOf(await findAsked(places, query));
-      return { key: info["token_id"], info };
+      const found = await findAsked(places, query);
+      const view = viewOf(found);
+      const keyId = String(view["token_id"]);
+      const info = { ...view, ...(await budgetView(limitsOf(found), { keyId }, places)) };
+      return { key: keyId, info };
     },
     async "GET /key/list"({ query }) {
       refuseUnknown(query.keys(), LIST_PARAMETERS, "query parameter");
@@ -57,6 +61,11 @@ async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Fou
 
 function viewOf(found: FoundKey): JsonObject {
   return "record" in found ? keyView(found.record) : declaredView(found.declared);
+}
+
+function limitsOf(found: FoundKey): Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration"> {
+  if ("record" in found) return found.record;
+  return found.declared.limits ?? { maxBudgetNanoUsd: null, budgetDuration: null };
 }
 
 interface Filter {

@@ -34,7 +34,7 @@ export function declaredView(key: DeclaredKey): JsonObject {
     key_name: null,
     key_alias: key.alias,
     declared: true,
-    ...limitsView({ ...EMPTY_KEY, models: key.models, tags: key.tags, metadata: key.metadata }),
+    ...limitsView({ ...EMPTY_KEY, ...key.limits, models: key.models, tags: key.tags, metadata: key.metadata }),
     expires: null,
     user_id: key.userId ?? null,
     team_id: key.teamId ?? null,

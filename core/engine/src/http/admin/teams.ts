@@ -11,6 +11,7 @@ import {
   type TeamStore,
 } from "@sluice/spec";
 import type { AdminRoutes } from "./app.ts";
+import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";
 import { type Changes, invalid, readChanges, readNames, readText, refuseUnknown, requiredText } from "./fields.ts";
 import type { KeyPlaces } from "./find-key.ts";
@@ -18,7 +19,7 @@ import { EMPTY_TEAM, TEAM_FIELDS } from "./record-fields.ts";
 import { declaredView, keyView, teamView } from "./record-view.ts";
 
 /** What the routes need. */
-export interface TeamRouteParts extends KeyPlaces {
+export interface TeamRouteParts extends KeyPlaces, BudgetParts {
   readonly teams: TeamStore;
   readonly clock: Clock;
   readonly log: Log;
@@ -93,7 +94,7 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
       const { keys: found, total } = await keys.list({ teamId: id, offset: 0, limit: SHOWN_KEYS });
       return {
         team_id: id,
-        team_info: teamView(team),
+        team_info: { ...teamView(team), ...(await budgetView(team, { teamId: id }, parts)) },
         keys: [...members.map(declaredView), ...found.map(keyView)],
         total_keys: members.length + total,
       };

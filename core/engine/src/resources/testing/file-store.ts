@@ -24,6 +24,7 @@ export function openFileStore(path: string): FileStore {
     rows: async () => [],
     days: async () => [],
     tags: async () => [],
+    spent: async () => 0,
     counts() {
       const rows = database.prepare("select id, count(*) as times from seen group by id").all();
       return new Map(rows.map((row) => [String(row["id"]), Number(row["times"])]));

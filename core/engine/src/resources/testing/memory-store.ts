@@ -52,5 +52,6 @@ export function createMemoryStore(): MemoryStore {
     rows: async (query) => [...kept.values()].toReversed().slice(0, query.limit),
     days: async () => [],
     tags: async () => [],
+    spent: async () => [...kept.values()].reduce((sum, { costNanoUsd }) => sum + (costNanoUsd ?? 0), 0),
   };
 }

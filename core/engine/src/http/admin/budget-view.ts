@@ -1,0 +1,28 @@
+/** What budgets have seen, by the ledger. */
+
+import { budgetPeriod } from "@sluice/kit";
+import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/spec";
+import { dollarsOf } from "./dollars.ts";
+
+/** What the look needs. */
+export interface BudgetParts {
+  readonly ledger: Pick<LedgerReader, "spent">;
+  /** The zone in which days begin. */
+  readonly timeZone: string;
+  readonly clock: Clock;
+}
+
+/** What was spent in the running period of a budget, what is left and when it begins anew; without a budget, all that was spent. */
+export async function budgetView(
+  { maxBudgetNanoUsd: max, budgetDuration: duration }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration">,
+  rows: LedgerFilter,
+  { ledger, timeZone, clock }: BudgetParts,
+): Promise<JsonObject> {
+  const { startMs, endMs } = budgetPeriod(duration, clock.now(), timeZone);
+  const spent = await ledger.spent({ ...rows, fromMs: startMs });
+  return {
+    spend: dollarsOf(spent),
+    budget_remaining: max === null ? null : dollarsOf(Math.max(0, max - spent)),
+    budget_reset_at: endMs === null ? null : new Date(endMs).toISOString(),
+  };
+}

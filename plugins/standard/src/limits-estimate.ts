@@ -1,0 +1,164 @@
+/** Estimates: what a request may use, before anybody knows. Cheap for tokens, careful for money. */
+
+import { promptParts } from "@sluice/kit/openai";
+import { isObject } from "@sluice/kit";
+import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/spec";
+
+/** What a request may use. */
+export interface TokenEstimate {
+  /** A fourth of the bytes of the prompt's texts, and the tokens of what is no text. */
+  readonly promptTokens: number;
+  /** A third of them: dense texts have that many, and money is never reserved too short. */
+  readonly mostPromptTokens: number;
+  /** Tokens of all replies at most. */
+  readonly completionTokens: number;
+}
+
+/** Bytes of one token of common prose, and of dense text: code, digits, other scripts. */
+const BYTES_PER_TOKEN = 4;
+const FEWEST_BYTES_PER_TOKEN = 3;
+
+/** Where the dialects of native requests say how long a reply may be. */
+const NATIVE_CAPS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample"];
+
+/** Methods that ask for nothing that is billed. */
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
+
+/**
+ * The tokens of an image at the highest quality, of models that bill images as tokens; the sizes are the reference API's
+ * (platform.openai.com/docs/guides/image-generation, "Cost and latency").
+ */
+const IMAGE_TOKENS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  low: { "1024x1024": 272, "1024x1536": 408, "1536x1024": 400 },
+  medium: { "1024x1024": 1056, "1024x1536": 1584, "1536x1024": 1568 },
+  high: { "1024x1024": 4160, "1024x1536": 6240, "1536x1024": 6208 },
+};
+const MOST_IMAGE_TOKENS = 6240;
+
+/** The tokens that a body asks for. */
+export function estimateTokens(
+  { operation, client, request }: Exchange,
+  document: JsonDocument,
+  model: Model | undefined,
+  otherwise: number,
+): TokenEstimate {
+  const body = document.value;
+  if (operation === "passthrough") {
+    if (READING.has(client.method)) return { promptTokens: 0, mostPromptTokens: 0, completionTokens: 0 };
+    return { ...promptOf(request?.raw?.length ?? 0, 0), completionTokens: nativeCap(body) ?? otherwise };
+  }
+  let bytes = 0;
+  const { texts, overhead } = promptParts(body);
+  for (const text of texts) bytes += Buffer.byteLength(text);
+  const completionTokens = operation === "chat" ? countOf(body) * (cap(body) ?? model?.info?.maxOutputTokens ?? otherwise) : 0;
+  return { ...promptOf(bytes, overhead), completionTokens: operation === "images" ? imageTokens(body) : completionTokens };
+}
+
+/** Prices a call that has not been made: at the prices of the rows. */
+export class CostEstimator {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** The most that a call of a target may cost, in nano-dollars; `undefined` when its price is unknown. */
+  nanoUsd(exchange: Exchange, target: Target, document: JsonDocument, tokens: TokenEstimate): number | undefined {
+    const { operation, client, pricer } = exchange;
+    if (operation === "passthrough" && READING.has(client.method)) return 0;
+    const provider = this.#host.providers.find(target.provider)?.use ?? target.provider;
+    const price = target.price ?? this.#host.prices.find(provider, target.model);
+    const usage = usageOf(operation === "images", document.value, tokens, price);
+    return pricer?.(attemptOf(target, provider, usage)).nanoUsd;
+  }
+}
+
+/** What attempts cost; `undefined` for one whose cost nobody knows. */
+export function knownCost(attempt: Attempt, pricer: (() => Cost | undefined) | undefined): number | undefined {
+  const { cost, outcome, usage, error, firstContentAtMs } = attempt;
+  if (cost !== undefined) return cost.nanoUsd;
+  if (outcome === undefined) return undefined;
+  if (usage === undefined) {
+    // What was cut by the gateway, or after its first content, is billed, and estimated only when the exchange is over.
+    return outcome === "failure" && error?.code !== "hedge_lost" && firstContentAtMs === undefined ? 0 : undefined;
+  }
+  return pricer?.()?.nanoUsd;
+}
+
+function promptOf(bytes: number, overhead: number): Pick<TokenEstimate, "promptTokens" | "mostPromptTokens"> {
+  return {
+    promptTokens: Math.ceil(bytes / BYTES_PER_TOKEN) + overhead,
+    mostPromptTokens: Math.ceil(bytes / FEWEST_BYTES_PER_TOKEN) + overhead,
+  };
+}
+
+/** How many replies are asked for. */
+function countOf({ n }: JsonObject): number {
+  return typeof n === "number" && n > 1 ? n : 1;
+}
+
+function cap({ max_completion_tokens: most, max_tokens: older }: JsonObject): number | undefined {
+  return positive(most) ?? positive(older);
+}
+
+function nativeCap(body: JsonObject): number | undefined {
+  const config = isObject(body.generationConfig) ? body.generationConfig.maxOutputTokens : undefined;
+  for (const name of NATIVE_CAPS) {
+    const found = positive(body[name]);
+    if (found !== undefined) return found * countOf(body);
+  }
+  return positive(config);
+}
+
+function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value > 0 ? Math.ceil(value) : undefined;
+}
+
+function imageTokens(body: JsonObject): number {
+  const { size, quality } = body;
+  const ofQuality =
+    typeof quality === "string" && Object.hasOwn(IMAGE_TOKENS, quality) ? IMAGE_TOKENS[quality] : IMAGE_TOKENS.high;
+  const ofSize = typeof size === "string" ? ofQuality?.[size] : undefined;
+  return countOf(body) * (ofSize ?? Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MOST_IMAGE_TOKENS : 0));
+}
+
+/** Images have a price by the piece, or one of their tokens. */
+function usageOf(isImages: boolean, body: JsonObject, tokens: TokenEstimate, price: Price | undefined): Usage {
+  const { mostPromptTokens: promptTokens, completionTokens } = tokens;
+  const { service_tier: tier, size, quality } = body;
+  // A cheaper tier may be answered at the standard price.
+  const serviceTier = typeof tier === "string" && tier !== "flex" && tier !== "batch" ? { serviceTier: tier } : {};
+  if (!isImages) return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...serviceTier };
+  const images = {
+    count: countOf(body),
+    ...(typeof size === "string" ? { size } : {}),
+    ...(typeof quality === "string" ? { quality } : {}),
+  };
+  const isByPiece = price?.images !== undefined && price.output === undefined && price.outputImage === undefined;
+  if (isByPiece) return { promptTokens: 0, completionTokens: 0, totalTokens: 0, images };
+  const isByTokens = price?.output !== undefined || price?.outputImage !== undefined;
+  const used = isByTokens ? { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens } : NO_TOKENS;
+  return { ...used, ...(isByTokens ? { imageCompletionTokens: completionTokens } : {}), images };
+}
+
+const NO_TOKENS = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
+
+/** An attempt as it might end. */
+function attemptOf(target: Target, provider: string, usage: Usage): Attempt {
+  return {
+    number: 0,
+    target,
+    model: undefined,
+    provider,
+    startedAtMs: 0,
+    firstContentAtMs: undefined,
+    endedAtMs: undefined,
+    upstreamMs: undefined,
+    outcome: "success",
+    error: undefined,
+    usage,
+    usageSource: "estimated",
+    replyTexts: undefined,
+    cost: undefined,
+  };
+}

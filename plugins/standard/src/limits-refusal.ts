@@ -1,0 +1,93 @@
+/** What a client is told of limits: refusals, and how its own limits stand. */
+
+import { type ClaimState, type Clock, type Exchange, GatewayError, isGatewayError, type Refused } from "@sluice/spec";
+import type { BudgetRule, Rule } from "./limits-rule.ts";
+
+/** A slot is free when some request ends: nobody knows when. */
+const SLOT_WAIT_MS = 1_000;
+
+/** Whether a failure is a limit of the gateway's own: no upstream was called. */
+export function isOwnLimit(error: unknown): boolean {
+  return isGatewayError(error) && (error.code === "rate_limited" || error.code === "budget_exceeded");
+}
+
+/** The error of a refused reservation. `isOfTarget`: another target may have room. */
+export function refusalOf(
+  { short, neverFits, retryAfterMs, states }: Refused,
+  rules: readonly Rule[],
+  clock: Clock,
+  isOfTarget: boolean,
+): GatewayError {
+  const rule = rules[short];
+  if (rule === undefined) throw new GatewayError("internal_error", "A limit was refused that nobody asked for.");
+  if (rule.kind === "budget") return budgetRefusal(rule, states[short], clock, isOfTarget);
+  const { limit } = rule.claim;
+  if (rule.kind === "slots") {
+    const message = `The ${rule.whose} may have ${limit} requests at the same time, and has them.`;
+    return new GatewayError("rate_limited", message, { retryAfterMs: SLOT_WAIT_MS, retryable: isOfTarget });
+  }
+  const span = spanOf(rule.claim.windowMs);
+  const message = neverFits
+    ? `The request is larger than the ${rule.whose}'s limit of ${limit} ${rule.kind} in ${span}.`
+    : `The ${rule.whose}'s limit of ${limit} ${rule.kind} in ${span} is reached.`;
+  return new GatewayError("rate_limited", message, {
+    retryable: isOfTarget,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  });
+}
+
+function budgetRefusal(rule: BudgetRule, state: ClaimState | undefined, clock: Clock, isOfTarget: boolean): GatewayError {
+  const { whose, limitNanoUsd, period } = rule;
+  const left = state?.remaining ?? 0;
+  const message =
+    left > 0
+      ? `The request may cost more than the ${usd(left)} US dollars that are left of the ${whose}'s budget of ${usd(limitNanoUsd)}; a smaller max_tokens may help.`
+      : `The ${whose}'s budget of ${usd(limitNanoUsd)} US dollars is spent or reserved.`;
+  return new GatewayError("budget_exceeded", message, {
+    retryable: isOfTarget,
+    ...(period.endMs === null ? {} : { retryAfterMs: Math.max(1_000, period.endMs - clock.now()) }),
+  });
+}
+
+/** The refusal of a call without a known price where a budget holds. Another target may have one. */
+export function unpricedRefusal(model: string): GatewayError {
+  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price, and a budget holds for this request; the operator can set a price.`;
+  return new GatewayError("budget_exceeded", message, { param: "model", retryable: true });
+}
+
+/** Sets `x-ratelimit-*` by the tightest of the client's own windows. */
+export function showLimits({ headers }: Exchange, rules: readonly Rule[], states: readonly ClaimState[]): void {
+  for (const kind of ["requests", "tokens"] as const) {
+    let tightest: ClaimState | undefined;
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index];
+      const state = states[index];
+      if (rule?.kind !== kind || !rule.isShown || state === undefined) continue;
+      if (tightest === undefined || state.remaining < tightest.remaining) tightest = state;
+    }
+    if (tightest === undefined) continue;
+    const { limit, remaining, resetMs = 0 } = tightest;
+    headers.set(`x-ratelimit-limit-${kind}`, String(limit));
+    headers.set(`x-ratelimit-remaining-${kind}`, String(remaining));
+    headers.set(`x-ratelimit-reset-${kind}`, resetText(resetMs));
+  }
+}
+
+/** A span as the reference API writes it in these headers: `120ms`, `1s`, `6m0s`, `1h0m3s`. */
+export function resetText(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)}ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m${seconds % 60}s`;
+  return `${Math.floor(minutes / 60)}h${minutes % 60}m${seconds % 60}s`;
+}
+
+function spanOf(windowMs: number): string {
+  return windowMs === 60_000 ? "a minute" : windowMs === 3_600_000 ? "an hour" : `${windowMs / 1_000} s`;
+}
+
+/** Nano-dollars as dollars, for people. */
+export function usd(nanoUsd: number): string {
+  return (nanoUsd / 1_000_000_000).toFixed(9).replace(/\.?0+$/, "");
+}

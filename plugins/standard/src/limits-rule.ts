@@ -1,0 +1,132 @@
+/** One limit, as a key, a team, a target or the options of the step say it, and what is taken of it. */
+
+import type { BudgetPeriod } from "@sluice/kit";
+import type { Claim, ConcurrentClaim, LedgerSumFilter, Target, WindowClaim } from "@sluice/spec";
+
+/** A minute, in milliseconds: the window of `rpm` and `tpm`. */
+export const MINUTE_MS = 60_000;
+
+/** Spending that is counted and not limited. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+/** One limit. What is taken of it depends on the request. */
+export type Rule = RateRule | SlotRule | BudgetRule;
+
+/** Requests or tokens in a window. */
+export interface RateRule {
+  readonly kind: "requests" | "tokens";
+  /** In the words of a message: `key`, `team`, `deployment openai/gpt-4o`, … */
+  readonly whose: string;
+  /** Whether the client may know how it stands: the limits of its own, not those that it shares with strangers. */
+  readonly isShown: boolean;
+  /** For requests what is taken; for tokens a model of it. */
+  readonly claim: WindowClaim;
+}
+
+/** Requests at the same time. */
+export interface SlotRule {
+  readonly kind: "slots";
+  readonly whose: string;
+  readonly claim: ConcurrentClaim;
+}
+
+/** Money in a period. */
+export interface BudgetRule {
+  readonly kind: "budget";
+  readonly whose: string;
+  readonly key: string;
+  /** `MAX_SAFE_INTEGER` where spending is only counted. */
+  readonly limitNanoUsd: number;
+  readonly softNanoUsd: number | undefined;
+  readonly period: BudgetPeriod;
+  /** The rows that were spent of it. */
+  readonly rows: LedgerSumFilter;
+  /** The provider whose attempts count; `undefined`: all of them. */
+  readonly provider: string | undefined;
+}
+
+/** The rules of an identity at a model. */
+export interface RuleSet {
+  /** In the order in which they are asked: budgets, windows, slots. */
+  readonly rules: readonly Rule[];
+  /** Until when, milliseconds since 1970. */
+  readonly untilMs: number;
+  readonly hasTokens: boolean;
+  readonly hasBudgets: boolean;
+  /** Whether a budget may refuse. */
+  readonly isBudgeted: boolean;
+}
+
+/** What is taken of a rule for so many tokens and so much money. */
+export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Claim {
+  switch (rule.kind) {
+    case "requests":
+    case "slots":
+      return rule.claim;
+    case "tokens":
+      return { ...rule.claim, amount: tokens };
+    case "budget":
+      return {
+        kind: "budget",
+        key: rule.key,
+        limitNanoUsd: rule.limitNanoUsd,
+        amountNanoUsd,
+        resetsAtMs: rule.period.endMs,
+      };
+  }
+}
+
+/** A set of rules, with what a request must be looked at for. */
+export function ruleSet(rules: readonly Rule[]): RuleSet {
+  const budgets = rules.filter((rule) => rule.kind === "budget");
+  return {
+    rules,
+    untilMs: Math.min(...budgets.map(({ period }) => period.endMs ?? Infinity)),
+    hasTokens: rules.some(({ kind }) => kind === "tokens"),
+    hasBudgets: budgets.length > 0,
+    isBudgeted: budgets.some(({ limitNanoUsd }) => limitNanoUsd !== UNLIMITED),
+  };
+}
+
+/** Of several limits under one key the tightest: a reservation has one claim for each key. */
+export function distinct(rules: readonly Rule[]): Rule[] {
+  const byKey = new Map<string, Rule>();
+  for (const rule of rules) {
+    const key = rule.kind === "budget" ? rule.key : rule.claim.key;
+    const known = byKey.get(key);
+    if (known === undefined || limitOf(rule) < limitOf(known)) byKey.set(key, rule);
+  }
+  return [...byKey.values()];
+}
+
+function limitOf(rule: Rule): number {
+  return rule.kind === "budget" ? rule.limitNanoUsd : rule.claim.limit;
+}
+
+const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
+
+/** Requests or tokens in a window, of `key`, `team`, … and its id. */
+export function rate(per: string, subject: string, kind: RateRule["kind"], limit: number, windowMs: number): RateRule {
+  const key = `${kind}:${subject}:${windowMs}`;
+  return {
+    kind,
+    whose: per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per,
+    isShown: SHOWN.has(per),
+    claim: { kind: "window", key, limit, windowMs, amount: 1 },
+  };
+}
+
+/** Requests at the same time. */
+export function slot(per: string, subject: string, limit: number): SlotRule {
+  const whose = per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per;
+  return { kind: "slots", whose, claim: { kind: "concurrent", key: `parallel:${subject}`, limit } };
+}
+
+/** The windows of a deployment. */
+export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
+  const whose = `deployment ${id}`;
+  const rules: Rule[] = [];
+  if (rpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "requests", rpm, MINUTE_MS), whose });
+  if (tpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "tokens", tpm, MINUTE_MS), whose });
+  return rules;
+}

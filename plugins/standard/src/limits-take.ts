@@ -1,0 +1,122 @@
+/** Takes reservations, and tells budgets that are not known what the ledger says was spent. */
+
+import {
+  GatewayError,
+  type Host,
+  isGatewayError,
+  type Reservation,
+  type SharedValue,
+  type Soon,
+  type TakeResult,
+} from "@sluice/spec";
+import type { Rule } from "./limits-rule.ts";
+
+/** How long the ledger may take, in milliseconds. */
+const LEDGER_MS = 5_000;
+/** The ledger takes some more, of others. */
+const MOST_QUESTIONS = 16;
+/** A budget that is lost again and again has a fault. */
+const MAX_SEEDS = 5;
+
+/** What is being asked of the ledger, by budget key: a thousand requests ask once, in whatever pipeline they are. */
+class Seeding implements SharedValue {
+  readonly byKey = new Map<string, Promise<void>>();
+  readonly #waiting: (() => void)[] = [];
+  #asking = 0;
+
+  /** Runs a question when it is its turn: a start with a thousand budgets must not ask them all at once. */
+  async inTurn<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#asking >= MOST_QUESTIONS) await this.#turn();
+    else this.#asking += 1;
+    try {
+      return await ask();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#asking -= 1;
+      else next();
+    }
+  }
+
+  /** Rejects when it takes too long. The turn of one who has left goes to the next. */
+  #turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const come = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(come), 1);
+        reject(new Error("The ledger has too many questions."));
+      }, LEDGER_MS);
+      this.#waiting.push(come);
+    });
+  }
+
+  close(): void {
+    this.byKey.clear();
+  }
+}
+
+/** Takes reservations of a process. */
+export class Taker {
+  readonly #host: Host;
+  readonly #seeding: Seeding;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#seeding = host.shared("limits-seeding", () => new Seeding());
+  }
+
+  /** All claims or none. Throws or rejects with `overloaded` when a budget is not known and the ledger cannot be read. */
+  take(reservation: Reservation, rules: readonly Rule[], leaseMs: number): Soon<TakeResult> {
+    const result = this.#host.state.take(reservation, leaseMs);
+    if (result instanceof Promise) {
+      return result.then((later) =>
+        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys) : later,
+      );
+    }
+    return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys) : result;
+  }
+
+  async #seedAndTake(
+    reservation: Reservation,
+    rules: readonly Rule[],
+    leaseMs: number,
+    unknown: readonly string[],
+  ): Promise<TakeResult> {
+    let keys = unknown;
+    for (let seeds = 0; seeds < MAX_SEEDS; seeds += 1) {
+      await Promise.all(keys.map((key) => this.#seed(key, rules)));
+      const result = await this.#host.state.take(reservation, leaseMs);
+      if (result.outcome !== "unseeded") return result;
+      keys = result.keys;
+    }
+    throw unreadable(undefined);
+  }
+
+  #seed(key: string, rules: readonly Rule[]): Promise<void> {
+    const { byKey } = this.#seeding;
+    let seeding = byKey.get(key);
+    if (seeding === undefined) {
+      seeding = this.#ask(key, rules).finally(() => byKey.delete(key));
+      byKey.set(key, seeding);
+    }
+    return seeding;
+  }
+
+  async #ask(key: string, rules: readonly Rule[]): Promise<void> {
+    const rule = rules.find((candidate) => candidate.kind === "budget" && candidate.key === key);
+    if (rule?.kind !== "budget") throw new GatewayError("internal_error", "A budget is asked for that no rule has.");
+    let spent: number;
+    try {
+      spent = await this.#seeding.inTurn(() => this.#host.ledger.spent(rule.rows, AbortSignal.timeout(LEDGER_MS)));
+    } catch (cause) {
+      throw isGatewayError(cause) && cause.code === "overloaded" ? cause : unreadable(cause);
+    }
+    await this.#host.state.seed(key, spent);
+  }
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { cause, retryAfterMs: 1_000 });
+}

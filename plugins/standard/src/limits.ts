@@ -1,0 +1,93 @@
+/** The step `limits`: rates, budgets and room. Everything is reserved before anything is dispatched, and settled by the rows. */
+
+import { defineStep } from "@sluice/kit";
+import type { Exchange, Host, Identity, Soon } from "@sluice/spec";
+import { type LimitsConfig, limitsFaults, limitsSchema } from "./limits-config.ts";
+import { CostEstimator, estimateTokens } from "./limits-estimate.ts";
+import { Hold, type HoldParts } from "./limits-hold.ts";
+import { costOfRequest, fitToCost, MAX_COST_HEADER, maxCostOf } from "./limits-max-cost.ts";
+import { unpricedRefusal } from "./limits-refusal.ts";
+import { Room } from "./limits-room.ts";
+import { RuleBook } from "./limits-rules.ts";
+import { SoftBudgets } from "./limits-soft.ts";
+import { Taker } from "./limits-take.ts";
+
+export const limits = defineStep<LimitsConfig>({
+  name: "limits",
+  stability: "beta",
+  summary:
+    "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
+  config: limitsSchema,
+  check: limitsFaults,
+  operations: ["chat", "embeddings", "images", "passthrough"],
+  provides: ["limits"],
+  requires: [
+    { capability: "identity", reason: "limits are somebody's" },
+    { capability: "cost", reason: "money is reserved at the prices that the rows will have" },
+  ],
+  before: [
+    { capability: "cached_reply", reason: "a reply from the cache would pass it by" },
+    { capability: "fallback", reason: "each model would be a request of its own" },
+    { capability: "target", reason: "each target would be a request of its own" },
+  ],
+  create(config, host) {
+    const book = new RuleBook(config, host);
+    const estimator = new CostEstimator(host);
+    const parts: HoldParts = { config, host, book, taker: new Taker(host), estimator, soft: new SoftBudgets(host) };
+    const room = new Room(config, host);
+    const hasTargetRules = book.hasProviderBudgets || hasLimitedTarget(host);
+    return {
+      async run({ exchange }, next) {
+        const { identity } = exchange;
+        if (identity === undefined) return next();
+        room.enter(exchange, identity);
+        const held = reserve(exchange, identity, parts, hasTargetRules);
+        if (held !== undefined) await held;
+        await next();
+      },
+    };
+  },
+});
+
+/** Reserves what the exchange is to have, and sees to what its attempts will need. */
+function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTargetRules: boolean): Soon<void> {
+  const { book, config, estimator } = parts;
+  const isExempt = identity.kind === "master" && !config.limit_master;
+  const most = isExempt ? undefined : config.max_cost;
+  const hasMost = most !== undefined || exchange.client.header(MAX_COST_HEADER) !== undefined;
+  const maxCostNanoUsd = hasMost ? maxCostOf(exchange, most) : Infinity;
+  let set = book.withTags(book.of(identity, exchange.model), identity, exchange.request?.tags ?? []);
+  const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
+  if (set.rules.length === 0 && !hasMoney && !hasTargetRules) return;
+  let { model } = exchange;
+  let estimate;
+  let nanoUsd: number | undefined = 0;
+  if (model !== undefined && hasMoney) {
+    let cost = costOfRequest(exchange, estimator, config.default_max_tokens);
+    if (cost !== undefined && maxCostNanoUsd !== Infinity) cost = fitToCost(exchange, identity, maxCostNanoUsd, cost, parts);
+    if (model !== exchange.model) {
+      ({ model } = exchange);
+      set = book.withTags(book.of(identity, model), identity, exchange.request?.tags ?? []);
+    }
+    estimate = cost?.estimate;
+    nanoUsd = cost?.nanoUsd;
+    if (
+      nanoUsd === undefined &&
+      model !== undefined &&
+      model.targets.length > 0 &&
+      set.isBudgeted &&
+      config.unpriced === "refuse"
+    ) {
+      throw unpricedRefusal(model.id);
+    }
+  } else if (set.hasTokens && exchange.request !== undefined) {
+    estimate = estimateTokens(exchange, exchange.request.document, model, config.default_max_tokens);
+  }
+  const hold = new Hold(parts, exchange, set, { estimate, nanoUsd: nanoUsd ?? 0, maxCostNanoUsd });
+  if (hasMoney || hasTargetRules) exchange.gates.push((asking, target, document) => hold.admit(asking, target, document));
+  return hold.enter();
+}
+
+function hasLimitedTarget({ models }: Host): boolean {
+  return models.list().some(({ targets }) => targets.some(({ rpm, tpm }) => rpm !== undefined || tpm !== undefined));
+}
