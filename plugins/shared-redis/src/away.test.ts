@@ -188,3 +188,17 @@ describe.skipIf(!hasRedis)("a connection with late replies", () => {
     expect(failed).toBeGreaterThan(100);
   });
 });
+
+describe.skipIf(!hasRedis)("a Redis with a long queue", () => {
+  it("is not away: every decision of a burst is its own", async () => {
+    const driver = testDriver({ timeout: "100ms" });
+    await driver.start(AbortSignal.timeout(5_000));
+    const claim = budget(freshId(), 20_000, 100);
+    await driver.seed(claim.key, 0);
+    const results = await Promise.all(
+      Array.from({ length: 5_000 }, () => driver.take({ id: freshId(), claims: [claim] }, LEASE_MS)),
+    );
+    await driver.stop();
+    expect(granted(results)).toHaveLength(200);
+  });
+});

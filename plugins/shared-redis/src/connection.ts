@@ -18,7 +18,7 @@ export interface Connection {
   /** Begins to connect. Rejects when the first attempt fails; the attempts go on. */
   open(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
-  /** Runs a command. Texts of the reply are bytes. Rejects after the timeout. */
+  /** Runs a command. Texts of the reply are bytes. Rejects after the timeout without any answer, and after a second. */
   command(...parts: readonly (string | Buffer)[]): Promise<unknown>;
   /** Runs a script; sends its source when the server does not know it. */
   run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
@@ -27,6 +27,8 @@ export interface Connection {
 /** Between two attempts to connect, doubling, half of it by chance. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
+/** However busy the server is with others. */
+const LONGEST_QUEUE_MS = 1_000;
 
 type Client = ReturnType<typeof makeClient>;
 
@@ -70,24 +72,37 @@ export function createConnection(options: ConnectionOptions): Connection {
     pause.unref();
   };
 
+  let repliedMs = -Infinity;
   const command = (...parts: readonly (string | Buffer)[]): Promise<unknown> => {
     const current = client;
     if (current === undefined || !current.isReady()) return Promise.reject(new Error("There is no connection to Redis."));
     return new Promise((resolve, reject) => {
       let isPending = true;
-      // A stalled process finds its timers due before it has read its sockets: the reply gets one more turn.
-      const timer = setTimeout(
-        () =>
-          setImmediate(() => {
-            if (!isPending) return;
-            reject(new Error(`Redis did not answer within ${commandTimeoutMs} ms.`));
-            // The reply may still come. Whoever would be given this socket next might read it as its own.
-            current.break();
-          }),
-        commandTimeoutMs,
-      );
+      const sentMs = performance.now();
+      let dueMs = sentMs + commandTimeoutMs;
+      let timer: NodeJS.Timeout;
+      const giveUp = (): void => {
+        if (!isPending) return;
+        const nowMs = performance.now();
+        // A stalled process has not listened, so the time begins anew.
+        const isStalled = nowMs - dueMs > commandTimeoutMs / 4;
+        // A Redis that answers others has a long queue, and this command has a place in it.
+        const heardMs = isStalled ? nowMs : Math.max(sentMs, repliedMs);
+        if (nowMs - heardMs < commandTimeoutMs && nowMs - sentMs < LONGEST_QUEUE_MS) {
+          dueMs = heardMs + commandTimeoutMs;
+          timer = setTimeout(late, dueMs - nowMs);
+          return;
+        }
+        reject(new Error(`Redis did not answer within ${Math.round(nowMs - sentMs)} ms.`));
+        // The reply may still come. Whoever would be given this socket next might read it as its own.
+        current.break();
+      };
+      // Timers that are due come before the sockets are read: the reply gets one more turn.
+      const late = (): void => void setImmediate(giveUp);
+      timer = setTimeout(late, commandTimeoutMs);
       const stopWaiting = (): void => {
         isPending = false;
+        repliedMs = performance.now();
         clearTimeout(timer);
       };
       current.send(parts).then(

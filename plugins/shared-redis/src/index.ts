@@ -45,7 +45,8 @@ export default defineState<RedisConfig>({
         type: "string",
         format: "duration",
         default: "50ms",
-        description: "How long a decision may take. Beyond it the gateway decides by itself.",
+        description:
+          "How long Redis may be silent while a decision waits. Beyond it, or after a second in a long queue, the gateway decides by itself.",
         examples: ["100ms"],
       },
       connect_timeout: {
