@@ -2,6 +2,7 @@
 
 import { isObject, writtenDocument } from "@sluice/kit";
 import { GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Reply, type WholeReply } from "@sluice/spec";
+import { callInParts, type PartCall } from "./part-calls.ts";
 
 /** Calls for one request at most: the reference API's own bound of `n`. */
 const MAX_CALLS = 10;
@@ -14,7 +15,7 @@ const MAX_CALLS = 10;
 export async function callForImages(
   request: ProviderRequest,
   imagesPerCall: number,
-  call: (request: ProviderRequest) => Promise<Reply>,
+  call: PartCall,
 ): Promise<Reply> {
   const { n } = request.document.value;
   const wanted = typeof n === "number" ? n : 1;
@@ -25,14 +26,11 @@ export async function callForImages(
       param: "n",
     });
   }
-  const started = Array.from({ length: calls }, (_, index) => {
+  const parts = Array.from({ length: calls }, (_, index) => {
     const count = Math.min(imagesPerCall, wanted - index * imagesPerCall);
-    return call({ ...request, document: request.document.with({ n: count }) });
+    return { ...request, document: request.document.with({ n: count }) };
   });
-  const ended = await Promise.allSettled(started);
-  const failed = ended.find((outcome) => outcome.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  return join(ended.map((outcome) => (outcome as PromiseFulfilledResult<WholeReply>).value.document.value));
+  return join(await callInParts(parts, MAX_CALLS, call));
 }
 
 /** One reply of several: the first one's members, everybody's images in the order of the calls, the sum of the tokens. */

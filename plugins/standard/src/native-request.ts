@@ -13,6 +13,11 @@ const FORWARDED = [
   "content-type",
   "idempotency-key",
   "openai-beta",
+  "x-amzn-bedrock-accept",
+  "x-amzn-bedrock-guardrailidentifier",
+  "x-amzn-bedrock-guardrailversion",
+  "x-amzn-bedrock-performanceconfig-latency",
+  "x-amzn-bedrock-trace",
   "x-goog-user-project",
 ];
 
@@ -58,7 +63,9 @@ export function nativeHeaders(client: ClientRequest): Record<string, string> {
 /** The model of a native request: the body's, or the one in the path. Empty when it names none. */
 export function nativeModel(bodyModel: string, endpoint: string): string {
   if (bodyModel !== "") return bodyModel;
-  const [, inPath] = /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
+  // Bedrock's ids hold colons, `model/anthropic.claude-3-haiku-20240307-v1:0/converse`; Gemini's paths have verbs after one.
+  const [, inPath] =
+    /^model\/([^/]+)\//.exec(endpoint) ?? /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
   return inPath === undefined ? "" : decodeURIComponentSafely(inPath);
 }
 
