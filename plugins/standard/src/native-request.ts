@@ -60,12 +60,13 @@ export function nativeHeaders(client: ClientRequest): Record<string, string> {
   return headers;
 }
 
-/** The model of a native request: the body's, or the one in the path. Empty when it names none. */
+/** The model of a native request: the path's where it can only stand there, else the body's. Empty when it names none. */
 export function nativeModel(bodyModel: string, endpoint: string): string {
+  // Bedrock reads the path alone, and its ids hold colons: `model/anthropic.claude-3-haiku-20240307-v1:0/converse`.
+  const [, only] = /^model\/([^/]+)\//.exec(endpoint) ?? [];
+  if (only !== undefined) return decodeURIComponentSafely(only);
   if (bodyModel !== "") return bodyModel;
-  // Bedrock's ids hold colons, `model/anthropic.claude-3-haiku-20240307-v1:0/converse`; Gemini's paths have verbs after one.
-  const [, inPath] =
-    /^model\/([^/]+)\//.exec(endpoint) ?? /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
+  const [, inPath] = /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
   return inPath === undefined ? "" : decodeURIComponentSafely(inPath);
 }
 
