@@ -89,7 +89,8 @@ export function cachePoint({ cacheControl }: { readonly cacheControl?: JsonObjec
 /** The API wants a text beside a document (`Message.content` of the SDK). */
 function checkDocuments(parts: readonly Part[], refuse: Refuse): void {
   const document = parts.find(({ kind }) => kind === "document");
-  if (document !== undefined && !parts.some(({ kind }) => kind === "text")) refuse(document.path, "a document without a text beside it");
+  if (document !== undefined && !parts.some(({ kind }) => kind === "text"))
+    refuse(document.path, "a document without a text beside it");
 }
 
 function contentBlocks(part: ContentPart, documents: Set<string>, refuse: Refuse): JsonObject[] {
@@ -135,7 +136,11 @@ function documentBlock(part: DocumentPart, documents: Set<string>, refuse: Refus
 
 /** A name as the API allows it, and no other document has it. */
 function ownName(name: string, taken: Set<string>): string {
-  const plain = name.replaceAll(/[^A-Za-z0-9\s()[\]-]/g, "-").replaceAll(/\s+/g, " ").trim().slice(0, NAME_CHARACTERS);
+  const plain = name
+    .replaceAll(/[^A-Za-z0-9\s()[\]-]/g, "-")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .slice(0, NAME_CHARACTERS);
   const base = plain === "" ? "document" : plain;
   let own = base;
   for (let number = 2; taken.has(own); number++) own = `${base.slice(0, NAME_CHARACTERS - 8)} (${number})`;

@@ -59,7 +59,11 @@ export const configSchema: JsonSchema = {
 export function checkCredentials(config: BedrockConfig): readonly ConfigFault[] {
   const { api_key: key, access_key_id: id, secret_access_key: secret, session_token: token, credentials, profile } = config;
   const faults: ConfigFault[] = [];
-  const ways = [key !== undefined && "api_key", (id ?? secret) !== undefined && "access_key_id", credentials !== undefined && "credentials"];
+  const ways = [
+    key !== undefined && "api_key",
+    (id ?? secret) !== undefined && "access_key_id",
+    credentials !== undefined && "credentials",
+  ];
   const named = ways.filter((way) => way !== false);
   if (named.length === 0) {
     faults.push({

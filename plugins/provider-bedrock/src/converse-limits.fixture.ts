@@ -18,7 +18,17 @@ const MEMBERS = new Set([
   "serviceTier",
   "outputConfig",
 ]);
-const BLOCKS = new Set(["text", "image", "document", "video", "audio", "toolUse", "toolResult", "reasoningContent", "cachePoint"]);
+const BLOCKS = new Set([
+  "text",
+  "image",
+  "document",
+  "video",
+  "audio",
+  "toolUse",
+  "toolResult",
+  "reasoningContent",
+  "cachePoint",
+]);
 
 export function checkConverse(body: JsonObject): void {
   for (const name of Object.keys(body)) assert.ok(MEMBERS.has(name), `${name} is no member of a Converse request`);
@@ -29,7 +39,9 @@ export function checkConverse(body: JsonObject): void {
     checkContent(content);
   });
   if (isObject(body.toolConfig)) checkTools(body.toolConfig);
-  const hasCalls = messages.some(({ content }) => objectsOf(content).some(({ toolUse, toolResult }) => (toolUse ?? toolResult) !== undefined));
+  const hasCalls = messages.some(({ content }) =>
+    objectsOf(content).some(({ toolUse, toolResult }) => (toolUse ?? toolResult) !== undefined),
+  );
   assert.ok(!hasCalls || isObject(body.toolConfig), "calls in the history need a toolConfig");
   if (isObject(body.outputConfig) && isObject(body.outputConfig.textFormat)) {
     const { structure } = body.outputConfig.textFormat;
@@ -55,7 +67,11 @@ function checkContent(content: JsonValue | undefined): void {
       names.add(block.document.name);
     }
   }
-  if (names.size > 0) assert.ok(blocks.some(({ text }) => text !== undefined), "a text stands beside a document");
+  if (names.size > 0)
+    assert.ok(
+      blocks.some(({ text }) => text !== undefined),
+      "a text stands beside a document",
+    );
 }
 
 function checkTools({ tools, toolChoice }: JsonObject): void {
@@ -71,7 +87,18 @@ function checkTools({ tools, toolChoice }: JsonObject): void {
   assert.ok(mode === undefined || ["auto", "any", "tool"].includes(mode), `${mode} is no choice`);
 }
 
-const UNSAID = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "$ref", "oneOf", "maxItems"];
+const UNSAID = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "$ref",
+  "oneOf",
+  "maxItems",
+];
 
 /** No bounds, no references, closed objects, wherever a schema may stand. */
 function checkStrict(schema: JsonValue | undefined): void {

@@ -15,7 +15,11 @@ export interface Credentials {
 export type CredentialSource = () => Promise<Credentials>;
 
 /** Credentials of the configuration. */
-export function fixedCredentials(accessKeyId: Secret, secretAccessKey: Secret, sessionToken: Secret | undefined): CredentialSource {
+export function fixedCredentials(
+  accessKeyId: Secret,
+  secretAccessKey: Secret,
+  sessionToken: Secret | undefined,
+): CredentialSource {
   return async () => ({
     accessKeyId: accessKeyId.reveal(),
     secretAccessKey: secretAccessKey.reveal(),

@@ -68,7 +68,10 @@ const nova: EmbeddingFamily = {
 };
 
 const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
-  [/^amazon\.titan-embed-text-v1/, { ...titan(() => ({}), []), body: ([text], asked) => (sized(asked, false), { inputText: text ?? "" }) }],
+  [
+    /^amazon\.titan-embed-text-v1/,
+    { ...titan(() => ({}), []), body: ([text], asked) => (sized(asked, false), { inputText: text ?? "" }) },
+  ],
   [/^amazon\.titan-embed-text/, titan((dimensions) => ({ dimensions }), ["normalize"])],
   [/^amazon\.titan-embed-image/, titan((count) => ({ embeddingConfig: { outputEmbeddingLength: count } }), [])],
   [/^amazon\.nova-.*embeddings/, nova],
@@ -99,7 +102,9 @@ export function embeddingsBody(request: ProviderRequest): JsonObject {
   const { input } = asked.body;
   const list = typeof input === "string" ? [input] : input;
   if (!Array.isArray(list) || list.length === 0) throw invalidField("input", "a text or a list of texts");
-  const texts = list.map((text: JsonValue, index) => (typeof text === "string" ? text : asked.refuse(`input[${index}]`, "tokens for a text")));
+  const texts = list.map((text: JsonValue, index) =>
+    typeof text === "string" ? text : asked.refuse(`input[${index}]`, "tokens for a text"),
+  );
   return family.body(texts, asked);
 }
 

@@ -50,7 +50,11 @@ function failure(name: string, body: JsonObject, status: number | undefined, ret
     case "accessdeniedexception":
       if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), failure: "auth" });
       // The upstream's own words name accounts and roles.
-      return upstreamError({ ...given(status), message: "The upstream's account may not use this model.", failure: "bad_request" });
+      return upstreamError({
+        ...given(status),
+        message: "The upstream's account may not use this model.",
+        failure: "bad_request",
+      });
     case "validationexception":
     case "resourcenotfoundexception":
       return upstreamError({ ...given(status), message, failure: refusalOf(message) });

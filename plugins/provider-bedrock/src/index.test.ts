@@ -41,7 +41,8 @@ describe("Bedrock", () => {
       body: undefined,
     });
     expect(call?.url).toBe("https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse");
-    expect((call?.headers.authorization as Secret).reveal()).toBe("Bearer k");
+    const authorization = call?.headers.authorization;
+    expect(authorization instanceof Secret ? authorization.reveal() : undefined).toBe("Bearer k");
     expect(provider.authorize).toBeUndefined();
   });
 

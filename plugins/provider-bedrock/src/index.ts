@@ -77,6 +77,9 @@ export default defineProvider<BedrockConfig>({
   },
 });
 
-function sourceOf({ access_key_id: id, secret_access_key: secret, session_token: token }: BedrockConfig, chain: () => CredentialSource): CredentialSource {
+function sourceOf(
+  { access_key_id: id, secret_access_key: secret, session_token: token }: BedrockConfig,
+  chain: () => CredentialSource,
+): CredentialSource {
   return id === undefined || secret === undefined ? chain() : fixedCredentials(id, secret, token);
 }

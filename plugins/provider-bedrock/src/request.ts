@@ -64,7 +64,10 @@ export function converseBody(request: ProviderRequest, maxTokens: number | undef
   }
   const system = blocks.system();
   const thought = thoughtOf(chat, model, maxTokens);
-  const fields = { ...thought.fields, ...(isObject(chat.native.additionalModelRequestFields) ? chat.native.additionalModelRequestFields : {}) };
+  const fields = {
+    ...thought.fields,
+    ...(isObject(chat.native.additionalModelRequestFields) ? chat.native.additionalModelRequestFields : {}),
+  };
   const inference = inferenceConfig(chat, thought.maxTokens);
   const output = { ...outputFormat(chat), ...thought.output };
   return {

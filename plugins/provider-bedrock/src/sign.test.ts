@@ -44,16 +44,19 @@ describe("a signature", () => {
     expect(isSignedWith(EXAMPLE_SECRET, arrived(await sign(call(url))))).toBe(true);
   });
 
-  it.each([["a text", "Grüße 😀"], ["bytes", new TextEncoder().encode("Grüße")], ["nothing", undefined]])(
-    "is made over %s",
-    async (_what, body) => {
-      expect(isSignedWith(EXAMPLE_SECRET, arrived(await sign({ ...call(`${HOST}/model/x/invoke`), body })))).toBe(true);
-    },
-  );
+  it.each([
+    ["a text", "Grüße 😀"],
+    ["bytes", new TextEncoder().encode("Grüße")],
+    ["nothing", undefined],
+  ])("is made over %s", async (_what, body) => {
+    expect(isSignedWith(EXAMPLE_SECRET, arrived(await sign({ ...call(`${HOST}/model/x/invoke`), body })))).toBe(true);
+  });
 
   it("covers no header that a proxy may change, and shows no secret", async () => {
     const signed = await sign(call(`${HOST}/model/x/invoke`));
-    expect(arrived(signed).headers.authorization).toContain("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token,");
+    expect(arrived(signed).headers.authorization).toContain(
+      "SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date;x-amz-security-token,",
+    );
     expect(signed.headers).not.toHaveProperty("host");
     expect(inspect(signed, { depth: 9 })).not.toMatch(/IQoJ|Signature=|wJalr/);
   });

@@ -9,11 +9,7 @@ import type { CredentialSource } from "./credentials.ts";
 const SERVICE = "bedrock";
 
 /** Signs calls with what `credentials` gives at that moment. Headers that a proxy may change are not signed. */
-export function createSigner(
-  region: string,
-  credentials: CredentialSource,
-  clock: Clock,
-): (call: HttpCall) => Promise<HttpCall> {
+export function createSigner(region: string, credentials: CredentialSource, clock: Clock): (call: HttpCall) => Promise<HttpCall> {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (call) => {
     const url = new URL(call.url);

@@ -12,11 +12,7 @@ const MAX_CALLS = 10;
  * that fails fails the request, when all have ended: what the others made is billed by the upstream, and their rows say so.
  * Throws `invalid_field` for more than 10 calls.
  */
-export async function callForImages(
-  request: ProviderRequest,
-  imagesPerCall: number,
-  call: PartCall,
-): Promise<Reply> {
+export async function callForImages(request: ProviderRequest, imagesPerCall: number, call: PartCall): Promise<Reply> {
   const { n } = request.document.value;
   const wanted = typeof n === "number" ? n : 1;
   if (wanted <= imagesPerCall) return call(request);

@@ -60,7 +60,7 @@ describe("an embeddings request", () => {
     const { call, most } = upstream();
     const input = Array.from({ length: 40 }, (_, index) => "x".repeat(index + 1));
     const reply = await value(callForInputs(request(input), 1, call));
-    expect((reply?.data as JsonObject[]).map(({ embedding }) => embedding)).toEqual(input.map(({ length }) => [length]));
+    expect(reply?.data).toMatchObject(input.map(({ length }, index) => ({ index, embedding: [length] })));
     expect(most()).toBe(8);
   });
 

@@ -20,7 +20,9 @@ export async function callForInputs(request: ProviderRequest, inputsPerCall: num
   if (count <= inputsPerCall) return call(request);
   if (Math.ceil(count / inputsPerCall) > MAX_CALLS) {
     const most = MAX_CALLS * inputsPerCall;
-    throw new GatewayError("invalid_field", `The field input must have at most ${most} items for this model.`, { param: "input" });
+    throw new GatewayError("invalid_field", `The field input must have at most ${most} items for this model.`, {
+      param: "input",
+    });
   }
   const inputs = input as readonly JsonValue[];
   const parts: ProviderRequest[] = [];

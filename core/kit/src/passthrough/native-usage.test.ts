@@ -171,7 +171,10 @@ describe("a meter", () => {
   it("reads Bedrock's frames: Converse's metadata, and the chunks of a model's own events", () => {
     const type = "application/vnd.amazon.eventstream";
     const inner = (event: object) =>
-      eventFrame({ ":event-type": "chunk", ":message-type": "event" }, JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "ab" }));
+      eventFrame(
+        { ":event-type": "chunk", ":message-type": "event" },
+        JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "ab" }),
+      );
     const native = Buffer.concat([
       inner({ type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } } }),
       inner({ type: "message_delta", usage: { output_tokens: 9 } }),
@@ -181,7 +184,9 @@ describe("a meter", () => {
     meter.push(native);
     expect(meter.end()).toMatchObject({ promptTokens: 15, completionTokens: 9, cachedTokens: 5 });
     const converse = createUsageMeter(type);
-    converse.push(eventFrame({ ":event-type": "metadata", ":message-type": "event" }, '{"usage":{"inputTokens":3,"outputTokens":4}}'));
+    converse.push(
+      eventFrame({ ":event-type": "metadata", ":message-type": "event" }, '{"usage":{"inputTokens":3,"outputTokens":4}}'),
+    );
     expect(converse.end()).toMatchObject({ promptTokens: 3, completionTokens: 4 });
     const damaged = createUsageMeter(type);
     damaged.push(bytes("no frame at all, and long enough for one"));

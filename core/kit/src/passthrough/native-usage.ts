@@ -72,13 +72,10 @@ function readConverse(usage: JsonObject, tier: JsonValue | undefined): Usage | u
   if (output === undefined) return undefined;
   const byLife = Array.isArray(usage.cacheDetails) ? usage.cacheDetails : [];
   const hour = byLife.find((detail) => isObject(detail) && detail.ttl === "1h");
-  return besideCache(
-    count(usage.inputTokens),
-    output,
-    count(usage.cacheReadInputTokens),
-    count(usage.cacheWriteInputTokens),
-    { cacheWrite1hTokens: isObject(hour) ? count(hour.inputTokens) : undefined, serviceTier: isObject(tier) ? word(tier.type) : undefined },
-  );
+  return besideCache(count(usage.inputTokens), output, count(usage.cacheReadInputTokens), count(usage.cacheWriteInputTokens), {
+    cacheWrite1hTokens: isObject(hour) ? count(hour.inputTokens) : undefined,
+    serviceTier: isObject(tier) ? word(tier.type) : undefined,
+  });
 }
 
 function readMetrics(metrics: JsonObject): Usage | undefined {

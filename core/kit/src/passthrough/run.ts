@@ -19,7 +19,14 @@ export interface PassthroughOptions {
 }
 
 /** Response headers that are the client's business. Rate limits of a shared credential, cookies and server names are not. */
-const FORWARDED = ["content-type", "content-length", "content-encoding", "content-disposition", "retry-after", "x-amzn-errortype"];
+const FORWARDED = [
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "content-disposition",
+  "retry-after",
+  "x-amzn-errortype",
+];
 
 /**
  * Makes a native call. Resolves when the response's head is there, whatever its status: status, body and errors are the

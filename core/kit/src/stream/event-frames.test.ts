@@ -9,10 +9,7 @@ const EVENT = { ":message-type": "event", ":content-type": "application/json" };
 const hello = eventFrame({ ":event-type": "messageStart", ...EVENT }, '{"role":"assistant"}');
 const umlaut = eventFrame({ ":event-type": "contentBlockDelta", ...EVENT }, '{"delta":{"text":"Grüße 😀"}}');
 const empty = eventFrame({ ":event-type": "ping", ...EVENT }, "");
-const failure = eventFrame(
-  { ":message-type": "exception", ":exception-type": "throttlingException" },
-  '{"message":"Too many."}',
-);
+const failure = eventFrame({ ":message-type": "exception", ":exception-type": "throttlingException" }, '{"message":"Too many."}');
 const whole = Buffer.concat([hello, umlaut, empty, failure]);
 
 function read(...chunks: readonly Uint8Array[]): UpstreamEvent[] {
@@ -48,7 +45,16 @@ describe("a binary event stream", () => {
     const error = eventFrame({ ":message-type": "error", ":error-code": "InternalFailure", ":error-message": "Oh." }, "");
     expect(read(error)).toEqual([{ event: "exception:InternalFailure", data: '{"message":"Oh."}' }]);
     // One header of every type that is no text: true, byte, short, integer, long, bytes, timestamp, UUID.
-    const values = [[0], [2, 1], [3, 0, 1], [4, 0, 0, 0, 1], [5, ...zeros(8)], [6, 0, 2, 1, 1], [8, ...zeros(8)], [9, ...zeros(16)]];
+    const values = [
+      [0],
+      [2, 1],
+      [3, 0, 1],
+      [4, 0, 0, 0, 1],
+      [5, ...zeros(8)],
+      [6, 0, 2, 1, 1],
+      [8, ...zeros(8)],
+      [9, ...zeros(16)],
+    ];
     const odd = Buffer.concat(values.map((value) => Buffer.from([1, 0x61, ...value])));
     const type = Buffer.concat([Buffer.from([11]), Buffer.from(":event-type"), Buffer.from([7, 0, 1]), Buffer.from("x")]);
     expect(read(framed(Buffer.concat([odd, type])))).toEqual([{ event: "x", data: "" }]);
@@ -63,7 +69,14 @@ describe("a binary event stream", () => {
   });
 
   it("refuses headers that leave their frame, and frames over the bound, before it keeps them", () => {
-    for (const headers of [[9, 0x61], [1, 0x61], [1, 0x61, 7, 0], [1, 0x61, 7, 0, 9, 1], [1, 0x61, 77], [1, 0x61, 5, 0]]) {
+    for (const headers of [
+      [9, 0x61],
+      [1, 0x61],
+      [1, 0x61, 7, 0],
+      [1, 0x61, 7, 0, 9, 1],
+      [1, 0x61, 77],
+      [1, 0x61, 5, 0],
+    ]) {
       expect(() => read(framed(Buffer.from(headers)))).toThrow("damaged");
     }
     expect(() => read(prelude(17 * 1024 * 1024, 0))).toThrow("larger than the gateway accepts");

@@ -68,10 +68,7 @@ function frameBytes(prelude: Buffer): number {
   const total = prelude.readUInt32BE(0);
   const headers = prelude.readUInt32BE(4);
   if (total > MAX_FRAME_BYTES || headers > MAX_HEADER_BYTES) {
-    throw new GatewayError(
-      "upstream_invalid_response",
-      "An event of the upstream's stream is larger than the gateway accepts.",
-    );
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is larger than the gateway accepts.");
   }
   if (total < MIN_FRAME_BYTES + headers) throw damaged();
   return total;
