@@ -103,6 +103,8 @@ export interface Capabilities {
   supports?(feature: Feature, model: string): boolean | undefined;
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */
   imagesPerCall?(model: string): number;
+  /** Inputs that one embeddings call to a model can take. A request with more becomes several calls. Absent: as many as there are. */
+  inputsPerCall?(model: string): number;
 }
 
 /** A native request to hand on as it is: the upstream's own path, headers from the gateway's allow-list, the client's bytes. */
@@ -122,8 +124,11 @@ export interface Provider {
   readonly capabilities: Capabilities;
   /** The upstream call of a request. Throws `unsupported_parameter` for what the upstream cannot honour. */
   encode(request: ProviderRequest): UpstreamCall;
-  /** The reply in the reference dialect. Throws `upstream_invalid_response`, or the error that a 200 carries inside. */
-  decode(body: Uint8Array, request: ProviderRequest): DecodedReply;
+  /**
+   * The reply in the reference dialect. Throws `upstream_invalid_response`, or the error that a 200 carries inside. The headers
+   * of the reply are for upstreams that tell the usage there; a reply that was not sent over HTTP has none.
+   */
+  decode(body: Uint8Array, request: ProviderRequest, headers?: ErrorReply["headers"]): DecodedReply;
   /** A translator for one streamed reply. */
   stream(request: ProviderRequest): StreamTranslator;
   /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */

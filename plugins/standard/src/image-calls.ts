@@ -2,6 +2,7 @@
 
 import { isObject, writtenDocument } from "@sluice/kit";
 import { GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Reply, type WholeReply } from "@sluice/spec";
+import { callInParts, type PartCall } from "./part-calls.ts";
 
 /** Calls for one request at most: the reference API's own bound of `n`. */
 const MAX_CALLS = 10;
@@ -11,11 +12,7 @@ const MAX_CALLS = 10;
  * that fails fails the request, when all have ended: what the others made is billed by the upstream, and their rows say so.
  * Throws `invalid_field` for more than 10 calls.
  */
-export async function callForImages(
-  request: ProviderRequest,
-  imagesPerCall: number,
-  call: (request: ProviderRequest) => Promise<Reply>,
-): Promise<Reply> {
+export async function callForImages(request: ProviderRequest, imagesPerCall: number, call: PartCall): Promise<Reply> {
   const { n } = request.document.value;
   const wanted = typeof n === "number" ? n : 1;
   if (wanted <= imagesPerCall) return call(request);
@@ -25,14 +22,11 @@ export async function callForImages(
       param: "n",
     });
   }
-  const started = Array.from({ length: calls }, (_, index) => {
+  const parts = Array.from({ length: calls }, (_, index) => {
     const count = Math.min(imagesPerCall, wanted - index * imagesPerCall);
-    return call({ ...request, document: request.document.with({ n: count }) });
+    return { ...request, document: request.document.with({ n: count }) };
   });
-  const ended = await Promise.allSettled(started);
-  const failed = ended.find((outcome) => outcome.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
-  return join(ended.map((outcome) => (outcome as PromiseFulfilledResult<WholeReply>).value.document.value));
+  return join(await callInParts(parts, MAX_CALLS, call));
 }
 
 /** One reply of several: the first one's members, everybody's images in the order of the calls, the sum of the tokens. */

@@ -13,6 +13,11 @@ const FORWARDED = [
   "content-type",
   "idempotency-key",
   "openai-beta",
+  "x-amzn-bedrock-accept",
+  "x-amzn-bedrock-guardrailidentifier",
+  "x-amzn-bedrock-guardrailversion",
+  "x-amzn-bedrock-performanceconfig-latency",
+  "x-amzn-bedrock-trace",
   "x-goog-user-project",
 ];
 
@@ -55,8 +60,11 @@ export function nativeHeaders(client: ClientRequest): Record<string, string> {
   return headers;
 }
 
-/** The model of a native request: the body's, or the one in the path. Empty when it names none. */
+/** The model of a native request: the path's where it can only stand there, else the body's. Empty when it names none. */
 export function nativeModel(bodyModel: string, endpoint: string): string {
+  // Bedrock reads the path alone, and its ids hold colons: `model/anthropic.claude-3-haiku-20240307-v1:0/converse`.
+  const [, only] = /^model\/([^/]+)\//.exec(endpoint) ?? [];
+  if (only !== undefined) return decodeURIComponentSafely(only);
   if (bodyModel !== "") return bodyModel;
   const [, inPath] = /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
   return inPath === undefined ? "" : decodeURIComponentSafely(inPath);

@@ -5,6 +5,7 @@ import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { callForImages } from "./image-calls.ts";
+import { callForInputs } from "./input-calls.ts";
 import { settleParameters } from "./parameters.ts";
 import { joinTries } from "./tries.ts";
 import { openUpstreams } from "./upstreams.ts";
@@ -68,12 +69,19 @@ export const provider = defineStep<ProviderConfig>({
             clock: host.clock,
           });
         };
-        const imagesPerCall = instance.translation.capabilities.imagesPerCall?.(target.model) ?? Infinity;
-        if (exchange.operation !== "images") {
-          exchange.reply = await call(request);
-          return;
+        const { capabilities } = instance.translation;
+        const imagesPerCall = capabilities.imagesPerCall?.(target.model) ?? Infinity;
+        const inputsPerCall = capabilities.inputsPerCall?.(target.model) ?? Infinity;
+        switch (exchange.operation) {
+          case "images":
+            exchange.reply = await joinTries(exchange, () => callForImages(request, imagesPerCall, call));
+            return;
+          case "embeddings":
+            exchange.reply = await joinTries(exchange, () => callForInputs(request, inputsPerCall, call));
+            return;
+          default:
+            exchange.reply = await call(request);
         }
-        exchange.reply = await joinTries(exchange, () => callForImages(request, imagesPerCall, call));
       },
     };
   },

@@ -75,8 +75,8 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
 }
 
 function serverError(status: number | undefined, message: string | undefined): GatewayError {
-  // A status that no table has is nothing that another try would change.
-  const isOdd = status !== undefined && status < 500 && status !== 409;
+  // A status that no table has is nothing that another try would change. 424: a model behind the upstream failed (Bedrock).
+  const isOdd = status !== undefined && status < 500 && status !== 409 && status !== 424;
   return new GatewayError(
     "upstream_failed",
     message ?? `The upstream failed${withStatus(status)}.`,

@@ -18,6 +18,7 @@ export type { AudioPart, ContentPart, DocumentPart, ImagePart, TextPart, Thinkin
 export { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
 export { type ChatAnswer, chatReply, objectsOf, readJsonBody, readJsonEvent, type ReplyCall } from "./reply.ts";
 export { invalidReply } from "../openai/skeleton-reply.ts";
+export { EXCEPTION_PREFIX } from "../stream/event-frames.ts";
 export { lowerSchema, type SchemaSubset } from "./schema.ts";
 export type { NativeTool, ToolChoice, ToolDefinition, ToolUse } from "./tools.ts";
 export type { CallPart, Conversation, Part, ResultPart, Turn } from "./turns.ts";

@@ -2,6 +2,6 @@
 
 export { type NativeFrame, nativeFrame, readNativeEvents, writeNativeEvent } from "./events.ts";
 export { createUsageMeter, type UsageMeter } from "./meter.ts";
-export { joinUsage, readNativeUsage } from "./native-usage.ts";
+export { joinUsage, readHeaderUsage, readNativeUsage } from "./native-usage.ts";
 export { nativeUrl } from "./native-url.ts";
 export { runPassthrough, type PassthroughOptions } from "./run.ts";

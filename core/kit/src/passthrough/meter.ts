@@ -2,8 +2,8 @@
 
 import type { Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { createEventReader } from "../stream/events.ts";
-import { joinUsage, readNativeUsage } from "./native-usage.ts";
+import { createStreamReader } from "../stream/reader.ts";
+import { BEDROCK_METRICS, joinUsage, readNativeUsage } from "./native-usage.ts";
 
 /** Looks at bytes that go by. A reply that cannot be read has no usage; that is no failure. */
 export interface UsageMeter {
@@ -18,20 +18,23 @@ const MAX_JSON_BYTES = 8 * 1024 * 1024;
 /** A meter for a content type. Types that carry no usage are not looked at. */
 export function createUsageMeter(contentType: string | undefined): UsageMeter {
   const type = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (type === "text/event-stream") return createStreamMeter();
+  const meter = createStreamMeter(type);
+  if (meter !== undefined) return meter;
   if (type === "application/json" || type.endsWith("+json")) return createJsonMeter();
   return { push() {}, end: () => undefined };
 }
 
-function createStreamMeter(): UsageMeter {
+function createStreamMeter(type: string): UsageMeter | undefined {
   let usage: Usage | undefined;
   let isReadable = true;
-  const reader = createEventReader(({ data }) => {
-    // "usage" and "usageMetadata" are the only fields looked for; most events have neither.
-    if (!data.includes('"usage')) return;
-    const found = usageOf(data);
+  const reader = createStreamReader(type, ({ data }) => {
+    const text = innerText(data);
+    // "usage", "usageMetadata" and Bedrock's metrics are the only fields looked for; most events have none of them.
+    if (!text.includes('"usage') && !text.includes(BEDROCK_METRICS)) return;
+    const found = usageOf(text);
     if (found !== undefined) usage = joinUsage(usage, found);
   });
+  if (reader === undefined) return undefined;
   const guarded = (read: () => void): void => {
     if (!isReadable) return;
     try {
@@ -48,6 +51,15 @@ function createStreamMeter(): UsageMeter {
       return usage;
     },
   };
+}
+
+/** A chunk of Bedrock's InvokeModelWithResponseStream holds the model's own event as base64. */
+const CHUNK_START = '{"bytes":"';
+
+function innerText(data: string): string {
+  if (!data.startsWith(CHUNK_START)) return data;
+  const end = data.indexOf('"', CHUNK_START.length);
+  return Buffer.from(data.slice(CHUNK_START.length, end), "base64").toString("utf8");
 }
 
 function createJsonMeter(): UsageMeter {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createUsageMeter } from "./meter.ts";
-import { readNativeUsage } from "./native-usage.ts";
+import { eventFrame } from "../testing/event-frame.ts";
+import { readHeaderUsage, readNativeUsage } from "./native-usage.ts";
 
 describe("the usage of a native reply", () => {
   it.each([
@@ -85,6 +86,37 @@ describe("the usage of a native reply", () => {
       },
       { promptTokens: 9, completionTokens: 10, totalTokens: 19, cachedTokens: 2, reasoningTokens: 6 },
     ],
+    [
+      "Bedrock's Converse: cached tokens stand beside the input",
+      {
+        usage: {
+          inputTokens: 10,
+          outputTokens: 7,
+          totalTokens: 117,
+          cacheReadInputTokens: 60,
+          cacheWriteInputTokens: 40,
+          cacheDetails: [
+            { ttl: "1h", inputTokens: 30 },
+            { ttl: "5m", inputTokens: 10 },
+          ],
+        },
+        serviceTier: { type: "flex" },
+      },
+      {
+        promptTokens: 110,
+        completionTokens: 7,
+        totalTokens: 117,
+        cachedTokens: 60,
+        cacheWriteTokens: 40,
+        cacheWrite1hTokens: 30,
+        serviceTier: "flex",
+      },
+    ],
+    [
+      "the last chunk of a model behind Bedrock",
+      { type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 14, outputTokenCount: 36 } },
+      { promptTokens: 14, completionTokens: 36, totalTokens: 50 },
+    ],
   ])("%s", (_name, body, usage) => {
     expect(readNativeUsage(body)).toMatchObject(usage);
   });
@@ -99,6 +131,18 @@ describe("the usage of a native reply", () => {
   ])("is unknown, not zero, in %j", (body) => {
     expect(readNativeUsage(body)).toBeUndefined();
   });
+});
+
+describe("headers of Bedrock", () => {
+  it("tell the tokens of a model whose body does not", () => {
+    const headers = { "x-amzn-bedrock-input-token-count": "14", "x-amzn-bedrock-cache-read-input-token-count": "6" };
+    expect(readHeaderUsage(headers)).toEqual({ promptTokens: 20, completionTokens: 0, totalTokens: 20, cachedTokens: 6 });
+  });
+
+  it.each([[{}], [{ "x-amzn-bedrock-input-token-count": "-1" }], [{ "x-amzn-bedrock-output-token-count": "5" }]])(
+    "tell nothing in %j",
+    (headers) => expect(readHeaderUsage(headers)).toBeUndefined(),
+  );
 });
 
 describe("a meter", () => {
@@ -122,6 +166,31 @@ describe("a meter", () => {
     meter.push(bytes('[{"usageMetadata":{"promptTokenCount":1}},{"usageMeta'));
     meter.push(bytes('data":{"promptTokenCount":5,"candidatesTokenCount":8}}]'));
     expect(meter.end()).toMatchObject({ totalTokens: 13 });
+  });
+
+  it("reads Bedrock's frames: Converse's metadata, and the chunks of a model's own events", () => {
+    const type = "application/vnd.amazon.eventstream";
+    const inner = (event: object) =>
+      eventFrame(
+        { ":event-type": "chunk", ":message-type": "event" },
+        JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "ab" }),
+      );
+    const native = Buffer.concat([
+      inner({ type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } } }),
+      inner({ type: "message_delta", usage: { output_tokens: 9 } }),
+      inner({ type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 10, outputTokenCount: 9 } }),
+    ]);
+    const meter = createUsageMeter(type);
+    meter.push(native);
+    expect(meter.end()).toMatchObject({ promptTokens: 15, completionTokens: 9, cachedTokens: 5 });
+    const converse = createUsageMeter(type);
+    converse.push(
+      eventFrame({ ":event-type": "metadata", ":message-type": "event" }, '{"usage":{"inputTokens":3,"outputTokens":4}}'),
+    );
+    expect(converse.end()).toMatchObject({ promptTokens: 3, completionTokens: 4 });
+    const damaged = createUsageMeter(type);
+    damaged.push(bytes("no frame at all, and long enough for one"));
+    expect(damaged.end()).toBeUndefined();
   });
 
   it("has no usage for what it cannot read, and does not fail", () => {

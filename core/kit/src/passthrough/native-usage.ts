@@ -1,6 +1,6 @@
 /**
- * Reads usage from native replies: the shapes of OpenAI (chat, responses, embeddings, images), Anthropic and Gemini. A field's
- * name tells the dialect, so nobody has to say which one a provider speaks.
+ * Reads usage from native replies: the shapes of OpenAI (chat, responses, embeddings, images), Anthropic, Gemini and Bedrock. A
+ * field's name tells the dialect, so nobody has to say which one a provider speaks.
  */
 
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
@@ -14,9 +14,23 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   const { usage } = inner;
   if (isObject(usage)) {
     if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
+    if (usage.inputTokens !== undefined) return readConverse(usage, inner.serviceTier);
     return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
   }
-  return isObject(inner.usageMetadata) ? readGemini(inner.usageMetadata) : undefined;
+  if (isObject(inner.usageMetadata)) return readGemini(inner.usageMetadata);
+  return isObject(value[BEDROCK_METRICS]) ? readMetrics(value[BEDROCK_METRICS]) : undefined;
+}
+
+/** Where the last chunk of Bedrock's InvokeModelWithResponseStream tells its tokens. */
+export const BEDROCK_METRICS = "amazon-bedrock-invocationMetrics";
+
+/** Usage of response headers: Bedrock's InvokeModel tells it there for every model, and in the body for few. */
+export function readHeaderUsage(headers: Readonly<Record<string, string | string[] | undefined>>): Usage | undefined {
+  const counted = (name: string): number | undefined => {
+    const text = headers[`x-amzn-bedrock-${name}-token-count`];
+    return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  };
+  return besideCache(counted("input"), counted("output"), counted("cache-read-input"), counted("cache-write-input"));
 }
 
 /**
@@ -50,6 +64,40 @@ function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined):
     reasoningTokens: count(details.reasoning_tokens),
     serviceTier: word(usage.service_tier) ?? word(serviceTier),
   });
+}
+
+/** Bedrock's Converse: cached tokens are counted beside the input (`TokenUsage` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
+function readConverse(usage: JsonObject, tier: JsonValue | undefined): Usage | undefined {
+  const output = count(usage.outputTokens);
+  if (output === undefined) return undefined;
+  const byLife = Array.isArray(usage.cacheDetails) ? usage.cacheDetails : [];
+  const hour = byLife.find((detail) => isObject(detail) && detail.ttl === "1h");
+  return besideCache(count(usage.inputTokens), output, count(usage.cacheReadInputTokens), count(usage.cacheWriteInputTokens), {
+    cacheWrite1hTokens: isObject(hour) ? count(hour.inputTokens) : undefined,
+    serviceTier: isObject(tier) ? word(tier.type) : undefined,
+  });
+}
+
+function readMetrics(metrics: JsonObject): Usage | undefined {
+  const { inputTokenCount, outputTokenCount, cacheReadInputTokenCount, cacheWriteInputTokenCount } = metrics;
+  return besideCache(
+    count(inputTokenCount),
+    count(outputTokenCount),
+    count(cacheReadInputTokenCount),
+    count(cacheWriteInputTokenCount),
+  );
+}
+
+/** An embedding has no output; a usage without an input is none. */
+function besideCache(
+  input: number | undefined,
+  output = 0,
+  cachedTokens?: number,
+  cacheWriteTokens?: number,
+  rest: Parts = {},
+): Usage | undefined {
+  if (input === undefined) return undefined;
+  return made(input + (cachedTokens ?? 0) + (cacheWriteTokens ?? 0), output, { cachedTokens, cacheWriteTokens, ...rest });
 }
 
 /** Gemini: thoughts are counted beside the candidates. */

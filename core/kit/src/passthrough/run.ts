@@ -5,6 +5,7 @@ import { authorize } from "../transport/authorize.ts";
 import { asGatewayError } from "../transport/errors.ts";
 import type { Upstream, UpstreamResponse } from "../transport/upstream.ts";
 import { createUsageMeter } from "./meter.ts";
+import { readHeaderUsage } from "./native-usage.ts";
 
 /** What a native call needs. */
 export interface PassthroughOptions {
@@ -18,7 +19,14 @@ export interface PassthroughOptions {
 }
 
 /** Response headers that are the client's business. Rate limits of a shared credential, cookies and server names are not. */
-const FORWARDED = ["content-type", "content-length", "content-encoding", "content-disposition", "retry-after"];
+const FORWARDED = [
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "content-disposition",
+  "retry-after",
+  "x-amzn-errortype",
+];
 
 /**
  * Makes a native call. Resolves when the response's head is there, whatever its status: status, body and errors are the
@@ -47,7 +55,7 @@ function replyHeaders({ headers }: UpstreamResponse): Record<string, string> {
     const value = headers[name];
     if (typeof value === "string") kept[name] = value;
   }
-  const id = headers["x-request-id"] ?? headers["request-id"];
+  const id = headers["x-request-id"] ?? headers["request-id"] ?? headers["x-amzn-requestid"];
   if (typeof id === "string") kept["x-upstream-request-id"] = id;
   return kept;
 }
@@ -76,7 +84,7 @@ async function* meteredBody(
     attempt.error = asGatewayError(error);
     throw attempt.error;
   } finally {
-    const usage = meter.end();
+    const usage = meter.end() ?? readHeaderUsage(headers);
     if (usage !== undefined) {
       attempt.usage = usage;
       attempt.usageSource = "provider";

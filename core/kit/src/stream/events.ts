@@ -10,14 +10,18 @@ const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 export interface EventReader {
   /** Takes a chunk. Throws `upstream_invalid_response` when an event is larger than the bound. */
   push(chunk: Uint8Array): void;
-  /** Takes text that is already decoded. */
-  pushText(text: string): void;
   /** Nothing more comes. An event whose last line is complete counts, even without its blank line. */
   end(): void;
 }
 
+/** A reader of a format that is text. */
+export interface TextEventReader extends EventReader {
+  /** Takes text that is already decoded. */
+  pushText(text: string): void;
+}
+
 /** A reader that hands each event on as soon as its blank line has arrived. */
-export function createEventReader(onEvent: (event: UpstreamEvent) => void): EventReader {
+export function createEventReader(onEvent: (event: UpstreamEvent) => void): TextEventReader {
   // One decoder for the stream: a character may be split over two chunks.
   const decoder = new TextDecoder("utf-8");
   let fault: ParseError | undefined;

@@ -1,9 +1,17 @@
 /** The reader of a stream's framing, by the reply's content type. */
 
 import type { UpstreamEvent } from "@sluice/spec";
+import { createFrameReader } from "./event-frames.ts";
 import { createEventReader, type EventReader } from "./events.ts";
+
+/** Content types and their readers. */
+const READERS: readonly (readonly [string, (onEvent: (event: UpstreamEvent) => void) => EventReader])[] = [
+  ["text/event-stream", createEventReader],
+  ["application/vnd.amazon.eventstream", createFrameReader],
+];
 
 /** A reader for a content type; `undefined` for one that is no stream that the gateway can read. */
 export function createStreamReader(contentType: string, onEvent: (event: UpstreamEvent) => void): EventReader | undefined {
-  return contentType.startsWith("text/event-stream") ? createEventReader(onEvent) : undefined;
+  const type = contentType.toLowerCase();
+  return READERS.find(([prefix]) => type.startsWith(prefix))?.[1](onEvent);
 }

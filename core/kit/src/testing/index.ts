@@ -2,6 +2,7 @@
 
 export * from "./upstream.ts";
 export * from "./fault-upstream.ts";
+export * from "./event-frame.ts";
 export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";

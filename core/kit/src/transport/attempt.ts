@@ -71,7 +71,7 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
     const translator = translation.stream(request);
     return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter });
   }
-  const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request);
+  const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request, response.headers);
   settle(options, decoded);
   // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
   if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);

@@ -42,10 +42,13 @@ export function playStream(provider: Provider, bytes: Uint8Array, request: Provi
   const sink = new CollectingSink();
   const translator = provider.stream(request);
   let events = 0;
+  let isTranslating = false;
   const reader = createStreamReader(options.contentType, (event) => {
     if (sink.dones > 0 || events >= (options.events ?? Infinity)) return;
     events++;
+    isTranslating = true;
     translator.event(event, sink);
+    isTranslating = false;
   });
   must(reader !== undefined, `No stream can be read from ${options.contentType}.`);
   let error: GatewayError | undefined;
@@ -59,7 +62,8 @@ export function playStream(provider: Provider, bytes: Uint8Array, request: Provi
     if (options.events === undefined && sink.dones === 0) reader.end();
   } catch (thrown) {
     if (!isGatewayError(thrown)) throw thrown;
-    error = thrown;
+    // A stream that was given up meets no damage of its framing any more.
+    if (isTranslating || options.events === undefined) error = thrown;
   }
   return { frames: sink.frames, usage: sink.last, dones: sink.dones, error, events };
 }

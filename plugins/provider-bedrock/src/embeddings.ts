@@ -1,0 +1,133 @@
+/**
+ * Embeddings by InvokeModel: Titan (one text a call), Cohere (96), Nova (one). Sources: docs.aws.amazon.com/bedrock/latest/userguide/
+ * model-parameters-titan-embed-text.html, …-titan-embed-mm.html, model-parameters-embed-v3.html, …-embed-v4.html;
+ * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html.
+ */
+
+import { isObject, writtenDocument } from "@sluice/kit";
+import { invalidField, invalidReply, objectsOf, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
+import { floatsToBase64, inputCount } from "@sluice/kit/openai";
+import { readHeaderUsage } from "@sluice/kit/passthrough";
+import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
+import { type InvokeRequest, readInvoke, taken } from "./invoke.ts";
+import { baseModel } from "./models.ts";
+
+/** Parameters of the reference dialect's embeddings. */
+export const EMBEDDING_PARAMETERS = ["encoding_format", "dimensions"] as const;
+
+/** A family of embedding models. */
+interface EmbeddingFamily {
+  readonly inputsPerCall: number;
+  /** Members of the model's own that a client may send. */
+  readonly native: readonly string[];
+  body(texts: readonly string[], asked: InvokeRequest): JsonObject;
+  vectors(reply: JsonObject): readonly (JsonValue | undefined)[];
+}
+
+const titan = (dimensions: (count: JsonValue) => JsonObject, native: readonly string[]): EmbeddingFamily => ({
+  inputsPerCall: 1,
+  native,
+  body: ([text], asked) => ({
+    inputText: text ?? "",
+    ...(asked.get("dimensions") === undefined ? {} : dimensions(asked.get("dimensions") ?? 0)),
+    ...taken(asked, native),
+  }),
+  vectors: ({ embedding }) => [embedding],
+});
+
+const cohere = (dimensions: boolean): EmbeddingFamily => ({
+  inputsPerCall: 96,
+  native: ["input_type", "truncate"],
+  body: (texts, asked) => ({
+    texts,
+    // The model wants to know what the vectors are for; the reference API has no word for it.
+    input_type: "search_document",
+    embedding_types: ["float"],
+    ...(asked.get("dimensions") === undefined ? {} : { output_dimension: sized(asked, dimensions) }),
+    ...taken(asked, ["input_type", "truncate"]),
+  }),
+  vectors: ({ embeddings }) => {
+    const lists = isObject(embeddings) ? embeddings.float : embeddings;
+    return Array.isArray(lists) ? lists : [];
+  },
+});
+
+const nova: EmbeddingFamily = {
+  inputsPerCall: 1,
+  native: ["embeddingPurpose"],
+  body: ([text], asked) => ({
+    taskType: "SINGLE_EMBEDDING",
+    singleEmbeddingParams: {
+      embeddingPurpose: "GENERIC_INDEX",
+      ...taken(asked, ["embeddingPurpose"]),
+      ...(asked.get("dimensions") === undefined ? {} : { embeddingDimension: asked.get("dimensions") ?? null }),
+      text: { truncationMode: "NONE", value: text ?? "" },
+    },
+  }),
+  vectors: ({ embeddings }) => objectsOf(embeddings).map(({ embedding }) => embedding),
+};
+
+const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
+  [
+    /^amazon\.titan-embed-text-v1/,
+    { ...titan(() => ({}), []), body: ([text], asked) => (sized(asked, false), { inputText: text ?? "" }) },
+  ],
+  [/^amazon\.titan-embed-text/, titan((dimensions) => ({ dimensions }), ["normalize"])],
+  [/^amazon\.titan-embed-image/, titan((count) => ({ embeddingConfig: { outputEmbeddingLength: count } }), [])],
+  [/^amazon\.nova-.*embeddings/, nova],
+  [/^cohere\.embed-(?:english|multilingual)-v3/, cohere(false)],
+  [/^cohere\.embed-/, cohere(true)],
+];
+
+function sized(asked: InvokeRequest, isTaken: boolean): JsonValue {
+  const dimensions = asked.get("dimensions");
+  return dimensions === undefined || isTaken ? (dimensions ?? null) : asked.refuse("dimensions", "a number of dimensions");
+}
+
+function familyOf(model: string): EmbeddingFamily | undefined {
+  const base = baseModel(model);
+  return FAMILIES.find(([pattern]) => pattern.test(base))?.[1];
+}
+
+/** Inputs that one call takes. */
+export function inputsPerCall(model: string): number {
+  return familyOf(model)?.inputsPerCall ?? Infinity;
+}
+
+/** The model's own body. Throws `unsupported_parameter` for a model that embeds nothing, and for what it cannot take. */
+export function embeddingsBody(request: ProviderRequest): JsonObject {
+  const family = familyOf(request.target.model);
+  const asked = readInvoke(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
+  if (family === undefined) return asked.refuse("model", "embeddings");
+  const { input } = asked.body;
+  const list = typeof input === "string" ? [input] : input;
+  if (!Array.isArray(list) || list.length === 0) throw invalidField("input", "a text or a list of texts");
+  const texts = list.map((text: JsonValue, index) =>
+    typeof text === "string" ? text : asked.refuse(`input[${index}]`, "tokens for a text"),
+  );
+  return family.body(texts, asked);
+}
+
+/** The reply in the reference dialect. The tokens are in the body, or in a header. */
+export function decodeEmbedding(body: Uint8Array, request: ProviderRequest, headers: ErrorReply["headers"] = {}): DecodedReply {
+  const reply = readJsonBody(body);
+  const asked = request.document.value;
+  const vectors = familyOf(request.target.model)?.vectors(reply) ?? [];
+  const count = inputCount(asked.input);
+  if (vectors.length !== count) throw invalidReply(`has ${vectors.length} embeddings for ${count} inputs`);
+  const data = vectors.map((vector, index): JsonObject => {
+    if (!isVector(vector)) throw invalidReply(`has no vector at ${index}`);
+    return { object: "embedding", index, embedding: asked.encoding_format === "base64" ? floatsToBase64(vector) : vector };
+  });
+  const usage = usageIn(reply) ?? readHeaderUsage(headers);
+  const told = usage === undefined ? {} : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
+  return { document: writtenDocument({ object: "list", data, model: request.replyModel, ...told }), usage };
+}
+
+function usageIn({ inputTextTokenCount: count }: JsonObject): Usage | undefined {
+  return usageOf({ promptTokens: tokenCount(count), completionTokens: 0 });
+}
+
+function isVector(value: JsonValue | undefined): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each: JsonValue) => typeof each === "number");
+}

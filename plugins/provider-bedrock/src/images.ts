@@ -1,0 +1,154 @@
+/**
+ * Images by InvokeModel: Nova Canvas and Titan (several a call), Stability (one). Sources:
+ * docs.aws.amazon.com/nova/latest/userguide/image-gen-req-resp-structure.html, docs.aws.amazon.com/bedrock/latest/userguide/
+ * model-parameters-titan-image.html, model-parameters-diffusion-stable-ultra-text-image-request-response.html.
+ */
+
+import { isObject, writtenDocument } from "@sluice/kit";
+import { invalidField, invalidReply, readJsonBody, upstreamError } from "@sluice/kit/dialect";
+import type { DecodedReply, ImageUsage, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { type InvokeRequest, readInvoke, taken } from "./invoke.ts";
+import { baseModel } from "./models.ts";
+
+/** Parameters of the reference dialect's images. */
+export const IMAGE_PARAMETERS = ["n", "size", "quality", "response_format", "output_format"] as const;
+
+interface ImageFamily {
+  readonly imagesPerCall: number;
+  readonly native: readonly string[];
+  body(prompt: string, asked: InvokeRequest): JsonObject;
+}
+
+const QUALITIES: Readonly<Record<string, string>> = {
+  standard: "standard",
+  medium: "standard",
+  hd: "premium",
+  high: "premium",
+  premium: "premium",
+};
+const RATIOS = new Set(["16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21"]);
+
+const amazon: ImageFamily = {
+  imagesPerCall: 5,
+  native: ["textToImageParams", "imageGenerationConfig"],
+  body(prompt, asked) {
+    if ((asked.get("output_format") ?? "png") !== "png") asked.refuse("output_format", "another format than png");
+    const size = sizeOf(asked);
+    const config = {
+      ...(asked.get("n") === undefined ? {} : { numberOfImages: asked.get("n") ?? 1 }),
+      ...(size === undefined ? {} : { width: size[0], height: size[1] }),
+      ...quality(asked),
+      ...object(asked, "imageGenerationConfig"),
+    };
+    return {
+      taskType: "TEXT_IMAGE",
+      textToImageParams: { text: prompt, ...object(asked, "textToImageParams") },
+      ...(Object.keys(config).length === 0 ? {} : { imageGenerationConfig: config }),
+    };
+  },
+};
+
+const STABILITY_NATIVE = ["negative_prompt", "seed", "aspect_ratio"];
+
+const stability: ImageFamily = {
+  imagesPerCall: 1,
+  native: STABILITY_NATIVE,
+  body(prompt, asked) {
+    const format = asked.get("output_format");
+    if (format !== undefined && format !== "png" && format !== "jpeg") {
+      asked.refuse("output_format", `the format ${String(format).slice(0, 16)}`);
+    }
+    if ((asked.get("quality") ?? "auto") !== "auto") asked.refuse("quality", "a quality");
+    const size = sizeOf(asked);
+    return {
+      prompt,
+      ...(size === undefined ? {} : { aspect_ratio: ratioOf(size, asked) }),
+      ...(format === undefined ? {} : { output_format: format }),
+      ...taken(asked, STABILITY_NATIVE),
+    };
+  },
+};
+
+const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
+  [/^amazon\.(?:nova-canvas|titan-image-generator)/, amazon],
+  [/^stability\.(?:sd3|stable-image-(?:core|ultra))/, stability],
+];
+
+function familyOf(model: string): ImageFamily | undefined {
+  const base = baseModel(model);
+  return FAMILIES.find(([pattern]) => pattern.test(base))?.[1];
+}
+
+/** Images that one call makes. */
+export function imagesPerCall(model: string): number {
+  return familyOf(model)?.imagesPerCall ?? Infinity;
+}
+
+/** The model's own body. Throws `unsupported_parameter` for a model that makes no images, and for what it cannot take. */
+export function imagesBody(request: ProviderRequest): JsonObject {
+  const family = familyOf(request.target.model);
+  const asked = readInvoke(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
+  if (family === undefined) return asked.refuse("model", "images");
+  const { prompt } = asked.body;
+  if (typeof prompt !== "string" || prompt === "") throw invalidField("prompt", "a text");
+  if (asked.get("response_format") === "url") asked.refuse("response_format", "images by URL (it answers with b64_json)");
+  return family.body(prompt, asked);
+}
+
+function quality(asked: InvokeRequest): JsonObject {
+  const wanted = asked.get("quality") ?? "auto";
+  if (wanted === "auto") return {};
+  const known = typeof wanted === "string" ? QUALITIES[wanted] : undefined;
+  return { quality: known ?? asked.refuse("quality", `the quality ${String(wanted).slice(0, 16)}`) };
+}
+
+function sizeOf(asked: InvokeRequest): readonly [number, number] | undefined {
+  const size = asked.get("size") ?? "auto";
+  if (size === "auto") return undefined;
+  const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(String(size)) ?? [];
+  if (width === undefined || height === undefined) throw invalidField("size", "auto or a width and a height, 1024x1024");
+  return [Number(width), Number(height)];
+}
+
+function ratioOf([width, height]: readonly [number, number], asked: InvokeRequest): string {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  const by = divisor(width, height);
+  // 7:3 is what 21:9 comes down to.
+  const ratio = `${width / by}:${height / by}`.replace(/^7:3$/, "21:9").replace(/^3:7$/, "9:21");
+  return RATIOS.has(ratio) ? ratio : asked.refuse("size", `the aspect ratio ${ratio}`);
+}
+
+function object(asked: InvokeRequest, name: string): JsonObject {
+  const value = asked.get(name);
+  if (value === undefined) return {};
+  return isObject(value) ? value : asked.refuse(name, "what is no object");
+}
+
+/**
+ * The reply in the reference dialect, and images by the piece. Throws `content_policy_violation` when the model's filters let
+ * none through.
+ */
+export function decodeImage(body: Uint8Array, request: ProviderRequest): DecodedReply {
+  const reply = readJsonBody(body);
+  const images = strings(reply.images);
+  // A reply of Stability has a reason for each image, null for one that is there.
+  const reason = strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
+  if (images.length === 0) throw reason === undefined ? invalidReply("has no images") : refusal(reason);
+  const { size, quality: wanted } = request.document.value;
+  const made: ImageUsage = {
+    count: images.length,
+    ...(typeof size === "string" ? { size } : {}),
+    ...(typeof wanted === "string" ? { quality: wanted } : {}),
+  };
+  const document = writtenDocument({ created: request.createdSeconds, data: images.map((image) => ({ b64_json: image })) });
+  return { document, usage: { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: made } };
+}
+
+function refusal(reason: string): Error {
+  const isPolicy = /filter|policy|moderat/i.test(reason);
+  return upstreamError({ message: reason, failure: isPolicy ? "content_policy" : "server" });
+}
+
+function strings(value: JsonValue | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((each: JsonValue) => typeof each === "string") : [];
+}

@@ -1,0 +1,85 @@
+/** @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it is for native requests. */
+
+import { defineProvider } from "@sluice/kit";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import type { HttpCall, JsonObject, ProviderRequest, Secret } from "@sluice/spec";
+import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
+import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
+import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
+import { readError } from "./errors.ts";
+import { decodeImage, IMAGE_PARAMETERS, imagesBody, imagesPerCall } from "./images.ts";
+import { supports } from "./models.ts";
+import { decodeConverse, translateStream } from "./reply.ts";
+import { CHAT_PARAMETERS, converseBody, toolNames } from "./request.ts";
+import { createSigner } from "./sign.ts";
+
+export default defineProvider<BedrockConfig>({
+  name: "bedrock",
+  stability: "beta",
+  summary: "The models of Amazon Bedrock: chat by Converse, embeddings and images by InvokeModel; and every native path.",
+  config: configSchema,
+  check: checkCredentials,
+  create(config, host) {
+    const { region, api_key: key } = config;
+    const baseUrl = config.base_url ?? `https://bedrock-runtime.${region}.amazonaws.com`;
+    const bearer: Record<string, Secret> = key === undefined ? {} : { authorization: key.map((value) => `Bearer ${value}`) };
+    const call = ({ target }: ProviderRequest, action: string, body: JsonObject): HttpCall => ({
+      kind: "http",
+      method: "POST",
+      url: `${baseUrl}/model/${encodeURIComponent(target.model)}/${action}`,
+      headers: { "content-type": "application/json", ...bearer },
+      body: JSON.stringify(body),
+    });
+    const source = key === undefined ? sourceOf(config, () => chainCredentials(config.profile, region, host.clock)) : undefined;
+    return {
+      capabilities: {
+        operations: ["chat", "embeddings", "images", "passthrough"],
+        streaming: true,
+        tools: true,
+        parameters: [...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS],
+        supports,
+        imagesPerCall,
+        inputsPerCall,
+      },
+      encode(request) {
+        switch (request.operation) {
+          case "embeddings":
+            return call(request, "invoke", embeddingsBody(request));
+          case "images":
+            return call(request, "invoke", imagesBody(request));
+          default: {
+            const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
+            return call(request, request.stream ? "converse-stream" : "converse", converseBody(request, known));
+          }
+        }
+      },
+      decode(body, request, headers) {
+        switch (request.operation) {
+          case "embeddings":
+            return decodeEmbedding(body, request, headers);
+          case "images":
+            return decodeImage(body, request);
+          default:
+            return decodeConverse(body, request, toolNames(request));
+        }
+      },
+      stream: (request) => translateStream(request, () => toolNames(request)),
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(baseUrl, endpoint, query),
+        headers: { ...headers, ...bearer },
+        body,
+      }),
+      ...(source === undefined ? {} : { authorize: createSigner(region, source, host.clock) }),
+    };
+  },
+});
+
+function sourceOf(
+  { access_key_id: id, secret_access_key: secret, session_token: token }: BedrockConfig,
+  chain: () => CredentialSource,
+): CredentialSource {
+  return id === undefined || secret === undefined ? chain() : fixedCredentials(id, secret, token);
+}

@@ -1,0 +1,191 @@
+/** Chat requests as Converse requests (`ConverseRequest` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
+
+import {
+  type ChatRequest,
+  invalidField,
+  lowerSchema,
+  mapToolNames,
+  type NameMap,
+  type NameRule,
+  readChatRequest,
+  type ToolDefinition,
+} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { cachePoint, createBlockWriter } from "./blocks.ts";
+import { cachePoints, isNova, supports } from "./models.ts";
+import { novaSchema, STRICT_SCHEMA } from "./schema-subset.ts";
+import { thoughtOf } from "./thinking.ts";
+
+/** Parameters of the reference dialect's chat that the API has a way to say. */
+export const CHAT_PARAMETERS = [
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "stop",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "reasoning_effort",
+  "thinking",
+  "service_tier",
+] as const;
+
+/** Members of the API's own that a client may send beside them. */
+const NATIVE = [
+  "additionalModelRequestFields",
+  "additionalModelResponseFieldPaths",
+  "guardrailConfig",
+  "performanceConfig",
+  "requestMetadata",
+];
+const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+const TIERS = new Set(["default", "flex", "priority", "reserved"]);
+
+/** The names of a request's tools, both ways. */
+export function toolNames(request: ProviderRequest): NameMap {
+  return mapToolNames(request, TOOL_NAME);
+}
+
+/** The body to send. `maxTokens` is what the model can write, where that is known. */
+export function converseBody(request: ProviderRequest, maxTokens: number | undefined): JsonObject {
+  const chat = readChatRequest(request, { parameters: CHAT_PARAMETERS, native: NATIVE });
+  const { model } = request.target;
+  const names = toolNames(request);
+  const blocks = createBlockWriter(chat, model, names);
+  const messages = blocks.messages();
+  if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (messages[0]?.role === "assistant") {
+    chat.refuse(chat.turns[0]?.parts[0]?.path ?? "messages[0]", "a conversation that the assistant begins");
+  }
+  const system = blocks.system();
+  const thought = thoughtOf(chat, model, maxTokens);
+  const fields = {
+    ...thought.fields,
+    ...(isObject(chat.native.additionalModelRequestFields) ? chat.native.additionalModelRequestFields : {}),
+  };
+  const inference = inferenceConfig(chat, thought.maxTokens);
+  const output = { ...outputFormat(chat), ...thought.output };
+  return {
+    messages,
+    ...present("system", system),
+    ...present("inferenceConfig", inference),
+    ...toolConfig(chat, names, model),
+    ...present("outputConfig", output),
+    ...serviceTier(chat),
+    ...metadata(request, chat),
+    ...chat.native,
+    ...present("additionalModelRequestFields", fields),
+  };
+}
+
+function present(name: string, value: JsonObject | readonly JsonValue[]): JsonObject {
+  return Object.keys(value).length === 0 ? {} : { [name]: value };
+}
+
+function inferenceConfig({ temperature, topP, stop }: ChatRequest, maxTokens: number | undefined): JsonObject {
+  return {
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(stop.length === 0 ? {} : { stopSequences: stop }),
+  };
+}
+
+function serviceTier({ body, refuse }: ChatRequest): JsonObject {
+  const tier = body.service_tier;
+  if (tier === undefined || tier === null || tier === "auto") return {};
+  if (typeof tier === "string" && TIERS.has(tier)) return { serviceTier: { type: tier } };
+  return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
+}
+
+/** Metadata that a target may have becomes the keys that invocation logs are filtered by: texts. */
+function metadata({ target, document }: ProviderRequest, { native }: ChatRequest): JsonObject {
+  const { metadata: notes } = document.value;
+  if (target.forwardMetadata !== true || native.requestMetadata !== undefined || !isObject(notes)) return {};
+  const texts = Object.entries(notes).filter(([, value]) => typeof value === "string");
+  return texts.length === 0 ? {} : { requestMetadata: Object.fromEntries(texts) };
+}
+
+/**
+ * Tools and their choice. The API has no word for `none`: tools are withheld then, unless the conversation holds calls, which
+ * the API takes with tools alone. For the same reason a history of calls without tools brings tools of its own.
+ */
+function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObject {
+  const { choice, parallel, refuse } = chat;
+  if (parallel === false) refuse("parallel_tool_calls", "one call at a time");
+  const called = calledNames(chat);
+  if (choice?.mode === "none" && called.size === 0) return {};
+  const allowed = choice?.mode === "allowed" ? new Set(choice.names) : undefined;
+  const offered = chat.tools.filter((tool) => tool.kind === "function" && allowed?.has(tool.name) !== false) as ToolDefinition[];
+  const known = new Set(offered.map(({ name }) => name));
+  const points = cachePoints(model);
+  const tools = offered.flatMap((tool) => [
+    { toolSpec: toolSpec(tool, names, model, refuse) },
+    ...(points.tools ? cachePoint(tool, points.ttl) : []),
+  ]);
+  if (chat.tools.length === 0) {
+    for (const name of called) if (!known.has(name)) tools.push({ toolSpec: pastTool(names.toUpstream(name)) });
+  }
+  if (tools.length === 0) return {};
+  const toolChoice = choiceOf(chat, names);
+  return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } };
+}
+
+function choiceOf({ choice }: ChatRequest, names: NameMap): JsonObject | undefined {
+  switch (choice?.mode) {
+    case "required":
+      return { any: {} };
+    case "named":
+      return { tool: { name: names.toUpstream(choice.name) } };
+    case "allowed":
+      return choice.isRequired ? { any: {} } : undefined;
+    default:
+      // Not every model knows the choice; `auto` is what happens without it.
+      return undefined;
+  }
+}
+
+function calledNames({ turns }: ChatRequest): Set<string> {
+  const names = new Set<string>();
+  for (const part of turns.flatMap(({ parts }) => parts)) {
+    if (part.kind === "call") names.add(part.name);
+    else if (part.kind === "result") names.add(part.name ?? "tool");
+  }
+  return names;
+}
+
+function pastTool(name: string): JsonObject {
+  return { name, description: "Not offered any more.", inputSchema: { json: { type: "object", properties: {} } } };
+}
+
+function toolSpec(tool: ToolDefinition, names: NameMap, model: string, refuse: ChatRequest["refuse"]): JsonObject {
+  const { name, description, schema, schemaPath } = tool;
+  if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
+  // A model that cannot hold itself to a schema refuses to be asked; without it the tool is what it was.
+  const isStrict = tool.strict === true && supports("schema", model) === true;
+  const json = isNova(model)
+    ? novaSchema(schema, schemaPath, refuse)
+    : isStrict
+      ? lowerSchema(schema, STRICT_SCHEMA, schemaPath, refuse)
+      : schema;
+  return {
+    name: names.toUpstream(name),
+    ...(description === undefined || description === "" ? {} : { description }),
+    inputSchema: { json },
+    ...(isStrict ? { strict: true } : {}),
+  };
+}
+
+function outputFormat({ responseFormat: format, refuse }: ChatRequest): JsonObject {
+  if (format === undefined) return {};
+  if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
+  const { name, description, schema, schemaPath } = format;
+  const lowered = lowerSchema(schema, STRICT_SCHEMA, schemaPath, refuse);
+  const jsonSchema = { schema: JSON.stringify(lowered), name, ...(description === undefined ? {} : { description }) };
+  return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
+}

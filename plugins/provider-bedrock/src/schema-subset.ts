@@ -1,0 +1,45 @@
+/**
+ * What Bedrock takes of JSON Schema (docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html): no recursion, no
+ * bounds of numbers and texts, closed objects.
+ */
+
+import { lowerSchema, type Refuse, type SchemaSubset } from "@sluice/kit/dialect";
+import type { JsonObject } from "@sluice/spec";
+
+/** For structured output and for tools that are `strict`. */
+export const STRICT_SCHEMA: SchemaSubset = {
+  keywords: new Set([
+    "type",
+    "anyOf",
+    "allOf",
+    "enum",
+    "const",
+    "title",
+    "description",
+    "properties",
+    "required",
+    "items",
+    "minItems",
+    "format",
+  ]),
+  formats: new Set(["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]),
+  maxMinItems: 1,
+  references: "inline",
+  oneOf: "anyOf",
+  objects: "closed",
+};
+
+/** Keywords that say nothing of the arguments themselves, or what happens anyway. */
+const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "description", "additionalProperties"]);
+
+/**
+ * A tool's schema for Nova: at its top nothing but type, properties and required
+ * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html). References are inlined, constraints of the whole refused.
+ */
+export function novaSchema(schema: JsonObject, path: string, refuse: Refuse): JsonObject {
+  const inlined = lowerSchema(schema, { references: "inline" }, path, refuse);
+  const { type, properties = {}, required, ...rest } = inlined;
+  const odd = Object.keys(rest).find((keyword) => !TELLING.has(keyword));
+  if (odd !== undefined) return refuse(`${path}.${odd}`, `the keyword ${odd.slice(0, 64)} at the top of a tool's schema`);
+  return { type: type ?? "object", properties, ...(required === undefined ? {} : { required }) };
+}

@@ -1,0 +1,74 @@
+/** Reasoning: each family of models has its own words for it, beside Converse's. */
+
+import type { ChatRequest } from "@sluice/kit/dialect";
+import type { JsonObject } from "@sluice/spec";
+import { thinkingOf } from "./models.ts";
+
+/** What is asked of the model's thoughts, and of the length of its reply. */
+export interface Thought {
+  /** For `additionalModelRequestFields`. */
+  readonly fields: JsonObject;
+  /** For `outputConfig`. */
+  readonly output: JsonObject;
+  readonly maxTokens: number | undefined;
+}
+
+/** Least tokens for thoughts that Claude takes; the answer needs room beside them. */
+const MIN_BUDGET = 1_024;
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: MIN_BUDGET,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+const LOW = new Set(["minimal", "low"]);
+const HIGH = new Set(["high", "xhigh", "max"]);
+/** What every family that thinks within a budget can write in one reply. */
+const BUDGETED_REPLY = 32_000;
+
+/** `maxTokens` is what the model can write, where that is known. */
+export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | undefined): Thought {
+  const { thinking, reasoningEffort: effort, temperature, refuse } = chat;
+  const plain: Thought = { fields: {}, output: {}, maxTokens: chat.maxTokens };
+  const way = thinkingOf(model);
+  if (thinking !== undefined) {
+    if (way === "none" || way === "nova" || way === "effort") return refuse("thinking", "a budget for thoughts");
+    // Without a limit the API has one of its own, which a budget may not reach.
+    const limit = chat.maxTokens ?? (way === "budget" ? (maxTokens ?? BUDGETED_REPLY) : undefined);
+    return { fields: { thinking }, output: effort === undefined ? {} : { effort }, maxTokens: limit };
+  }
+  if (effort === undefined) return plain;
+  if (effort === "none" && way !== "effort") {
+    const isClaude = way === "budget" || way === "adaptive";
+    return isClaude ? { ...plain, fields: { thinking: { type: "disabled" } } } : plain;
+  }
+  const budget = BUDGETS[effort];
+  if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
+  const word = LOW.has(effort) ? "low" : HIGH.has(effort) ? "high" : "medium";
+  switch (way) {
+    case "none":
+    case "unknown":
+      return refuse("reasoning_effort", "an effort");
+    case "effort":
+      return { ...plain, fields: { reasoning_effort: word } };
+    case "nova":
+      return { ...plain, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: word } } };
+    case "adaptive":
+      return {
+        ...plain,
+        fields: { thinking: { type: "adaptive" } },
+        output: { effort: effort === "minimal" ? "low" : effort },
+      };
+    case "budget": {
+      if (temperature !== undefined && temperature !== 1) refuse("temperature", "a temperature other than 1 beside thinking");
+      const limit = chat.maxTokens ?? maxTokens ?? BUDGETED_REPLY;
+      const fitting = Math.min(budget, limit - 1);
+      if (fitting < MIN_BUDGET) refuse("reasoning_effort", `an effort within ${limit} tokens`);
+      return { fields: { thinking: { type: "enabled", budget_tokens: fitting } }, output: {}, maxTokens: limit };
+    }
+    default:
+      return way satisfies never;
+  }
+}
