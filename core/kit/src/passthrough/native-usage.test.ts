@@ -10,6 +10,37 @@ describe("the usage of a native reply", () => {
       { promptTokens: 10, completionTokens: 4, totalTokens: 14, cachedTokens: 6 },
     ],
     [
+      "Cohere chat: what is billed",
+      { message: { role: "assistant" }, usage: { billed_units: { input_tokens: 5, output_tokens: 6 }, tokens: { input_tokens: 499 } } },
+      { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+    ],
+    [
+      "Cohere's last event",
+      { type: "message-end", delta: { finish_reason: "COMPLETE", usage: { billed_units: { input_tokens: 5, output_tokens: 6 } } } },
+      { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+    ],
+    [
+      "Cohere embeddings of texts and images",
+      { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 2, image_tokens: 100 } } },
+      { promptTokens: 102, completionTokens: 0, totalTokens: 102, imagePromptTokens: 100 },
+    ],
+    ["Cohere's images by the piece: unknown", { embeddings: {}, meta: { billed_units: { images: 1 } } }, undefined],
+    [
+      "Stability's engines: images that were made",
+      { artifacts: [{ base64: "A", finishReason: "SUCCESS" }, { base64: "B", finishReason: "CONTENT_FILTERED" }] },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 1 } },
+    ],
+    [
+      "Stability's services: one image",
+      { image: "A", finish_reason: "SUCCESS", seed: 1 },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 1 } },
+    ],
+    [
+      "Stability's services: a filtered one",
+      { image: "A", finish_reason: "CONTENT_FILTERED", seed: 1 },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 0 } },
+    ],
+    [
       "OpenAI embeddings",
       { usage: { prompt_tokens: 8, total_tokens: 8 } },
       { promptTokens: 8, completionTokens: 0, totalTokens: 8 },
