@@ -9,7 +9,11 @@ async function read(form: ReturnType<typeof formBody>): Promise<FormData> {
 describe("a form", () => {
   it("is read back field by field, bytes of files and odd characters included", async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
-    const form = formBody({ prompt: 'Grüße\r\n--form-"x" 😀', image: { fileName: 'a".png', mimeType: "image/png", bytes }, left: undefined });
+    const form = formBody({
+      prompt: 'Grüße\r\n--form-"x" 😀',
+      image: { fileName: 'a".png', mimeType: "image/png", bytes },
+      left: undefined,
+    });
     const fields = await read(form);
     expect([...fields.keys()]).toEqual(["prompt", "image"]);
     expect(fields.get("prompt")).toBe('Grüße\r\n--form-"x" 😀');

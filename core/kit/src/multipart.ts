@@ -28,7 +28,11 @@ export function formBody(fields: Readonly<Record<string, string | FormFile | und
   const size = parts.reduce((sum, { head, bytes }) => sum + head.length + bytes.length, 0);
   if (size > MAX_BYTES) throw new RangeError(`A form has ${size} bytes; ${MAX_BYTES} are the most.`);
   const boundary = boundaryOf(parts.map(({ bytes }) => bytes));
-  const chunks = parts.flatMap(({ head, bytes }) => [Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`), bytes, Buffer.from("\r\n")]);
+  const chunks = parts.flatMap(({ head, bytes }) => [
+    Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`),
+    bytes,
+    Buffer.from("\r\n"),
+  ]);
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
     body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
@@ -41,7 +45,8 @@ function boundaryOf(parts: readonly Uint8Array[]): string {
     const hash = createHash("sha256").update(String(salt));
     for (const bytes of parts) hash.update(String(bytes.length)).update(bytes);
     const boundary = `form-${hash.digest("hex").slice(0, 32)}`;
-    if (parts.every((bytes) => !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(boundary))) return boundary;
+    if (parts.every((bytes) => !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(boundary)))
+      return boundary;
   }
 }
 
