@@ -71,6 +71,10 @@ function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: Json
         part satisfies never;
     }
   }
+  // Documents stand beside the messages: without a word or a result the turn would be none.
+  const [first] = parts;
+  if (blocks.length === 0 && messages.length === 0 && first !== undefined)
+    refuse(first.path, "documents without a text beside them");
   return blocks.length === 0 ? messages : [...messages, { role: "user", content: textOrBlocks(blocks) }];
 }
 
