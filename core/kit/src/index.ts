@@ -13,5 +13,6 @@ export { isObject } from "./json/narrow.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
+export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";

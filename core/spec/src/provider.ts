@@ -136,6 +136,11 @@ export interface Provider {
   /** The upstream call of a native request: the address and the credential are the provider's, the rest the client's. */
   passthrough?(request: PassthroughRequest): HttpCall;
   /**
+   * The model that a native request means, as its price is called, where neither a JSON body nor `models/<name>` in the path
+   * tells: a field of a form, another place of the path. `undefined` when it means none.
+   */
+  nativeModel?(request: PassthroughRequest): string | undefined;
+  /**
    * Completes a call with what changes over time: a token that was fetched, a signature of the body and the hour. For providers
    * whose credential is no constant; the only function that may wait, and each attempt calls it anew.
    */

@@ -52,19 +52,22 @@ export const passthrough = defineStep<PassthroughConfig>({
         const name = providerName(client.parameters.provider ?? "", providers);
         const found = upstreams.get(name);
         const isAllowed = config.providers === undefined || config.providers.includes(name);
-        if (found === undefined || !isAllowed || found.instance.translation.passthrough === undefined) {
+        const translation = found?.instance.translation;
+        if (found === undefined || !isAllowed || translation?.passthrough === undefined) {
           throw new GatewayError("route_not_found", "This path does not exist.");
         }
         const endpoint = nativeEndpoint(client);
-        const target = targetOf(name, nativeModel(request?.model ?? "", endpoint));
-        checkModel(exchange, target, { authority, models });
-        const call = found.instance.translation.passthrough({
+        const native = {
           method: client.method as HttpCall["method"],
           endpoint,
           query: nativeQuery(client.query),
           headers: nativeHeaders(client),
           body: request?.raw,
-        });
+        };
+        const named = nativeModel(request?.model ?? "", endpoint);
+        const target = targetOf(name, named === "" ? (translation.nativeModel?.(native) ?? "") : named);
+        checkModel(exchange, target, { authority, models });
+        const call = translation.passthrough(native);
         const admission = admit(exchange, target, request?.document ?? NO_BODY);
         if (admission !== undefined) await admission;
         const attempt = exchange.beginAttempt(target, found.instance.use);

@@ -1,7 +1,8 @@
 /**
  * Built-in prices that the table of @pydantic/genai-prices has no place for: images by the piece, and service tiers. Data.
  * Sources: the list prices as LiteLLM's price map carries them (`model_prices_and_context_window.json`, 2025-11), which give images
- * per pixel for their size and tokens with the suffixes `_flex` and `_priority`.
+ * per pixel for their size and tokens with the suffixes `_flex` and `_priority`. Stability's are flat prices in credits of a cent
+ * (platform.stability.ai/pricing); its engines are priced by size and steps, and have none here.
  */
 
 import type { PriceSection } from "./schema/prices.ts";
@@ -28,6 +29,11 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
       { size: "1792x1024", quality: "hd", price: 0.12 },
     ],
   },
+  "stability/stable-image-ultra": { images: [{ price: 0.08 }] },
+  "stability/stable-image-core": { images: [{ price: 0.03 }] },
+  "stability/sd3.5-large": { images: [{ price: 0.065 }] },
+  "stability/sd3.5-large-turbo": { images: [{ price: 0.04 }] },
+  "stability/sd3.5-medium": { images: [{ price: 0.035 }] },
 };
 
 /** Service tiers by `<table>/<model>`, added to what the table says of exactly these names. */

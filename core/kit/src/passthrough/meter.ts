@@ -3,7 +3,7 @@
 import type { Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { createStreamReader } from "../stream/reader.ts";
-import { BEDROCK_METRICS, joinUsage, readNativeUsage } from "./native-usage.ts";
+import { BEDROCK_METRICS, joinUsage, pieces, readNativeUsage } from "./native-usage.ts";
 
 /** Looks at bytes that go by. A reply that cannot be read has no usage; that is no failure. */
 export interface UsageMeter {
@@ -15,9 +15,15 @@ export interface UsageMeter {
 /** A JSON reply larger than this is not looked into: it would have to be kept whole. */
 const MAX_JSON_BYTES = 8 * 1024 * 1024;
 
-/** A meter for a content type. Types that carry no usage are not looked at. */
-export function createUsageMeter(contentType: string | undefined): UsageMeter {
+/**
+ * A meter for a content type. Types that carry no usage are not looked at. A bare image is one that was made where the reply
+ * says how it ended (`finish-reason`, Stability's header); any other is a file that somebody fetched.
+ */
+export function createUsageMeter(contentType: string | undefined, finishReason?: string): UsageMeter {
   const type = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type.startsWith("image/") && finishReason !== undefined) {
+    return { push() {}, end: () => pieces(finishReason === "SUCCESS" ? 1 : 0) };
+  }
   const meter = createStreamMeter(type);
   if (meter !== undefined) return meter;
   if (type === "application/json" || type.endsWith("+json")) return createJsonMeter();

@@ -11,6 +11,47 @@ describe("the usage of a native reply", () => {
       { promptTokens: 10, completionTokens: 4, totalTokens: 14, cachedTokens: 6 },
     ],
     [
+      "Cohere chat: what is billed",
+      {
+        message: { role: "assistant" },
+        usage: { billed_units: { input_tokens: 5, output_tokens: 6 }, tokens: { input_tokens: 499 } },
+      },
+      { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+    ],
+    [
+      "Cohere's last event",
+      {
+        type: "message-end",
+        delta: { finish_reason: "COMPLETE", usage: { billed_units: { input_tokens: 5, output_tokens: 6 } } },
+      },
+      { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+    ],
+    [
+      "Cohere embeddings of texts and images",
+      { embeddings: { float: [[1]] }, meta: { billed_units: { input_tokens: 2, image_tokens: 100 } } },
+      { promptTokens: 102, completionTokens: 0, totalTokens: 102, imagePromptTokens: 100 },
+    ],
+    [
+      "Stability's engines: images that were made",
+      {
+        artifacts: [
+          { base64: "A", finishReason: "SUCCESS" },
+          { base64: "B", finishReason: "CONTENT_FILTERED" },
+        ],
+      },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 1 } },
+    ],
+    [
+      "Stability's services: one image",
+      { image: "A", finish_reason: "SUCCESS", seed: 1 },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 1 } },
+    ],
+    [
+      "Stability's services: a filtered one",
+      { image: "A", finish_reason: "CONTENT_FILTERED", seed: 1 },
+      { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count: 0 } },
+    ],
+    [
       "OpenAI embeddings",
       { usage: { prompt_tokens: 8, total_tokens: 8 } },
       { promptTokens: 8, completionTokens: 0, totalTokens: 8 },
@@ -128,6 +169,8 @@ describe("the usage of a native reply", () => {
     [{ usageMetadata: {} }],
     [{ usage: { input_tokens: -1 } }],
     [{ usage: "many" }],
+    [{ embeddings: {}, meta: { billed_units: { images: 1 } } }],
+    [{ image: "https://example.com/a.png" }],
   ])("is unknown, not zero, in %j", (body) => {
     expect(readNativeUsage(body)).toBeUndefined();
   });
@@ -151,6 +194,13 @@ describe("a meter", () => {
     'data: {"candidates":[],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":1}}\r\n\r\n',
     'data: {"candidates":[],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":8}}\r\n\r\n',
   ].join("");
+
+  it("counts a bare image that says how it ended, and no file that somebody fetched", () => {
+    expect(createUsageMeter("image/png", "SUCCESS").end()).toMatchObject({ totalTokens: 0, images: { count: 1 } });
+    expect(createUsageMeter("image/png", "CONTENT_FILTERED").end()).toMatchObject({ images: { count: 0 } });
+    expect(createUsageMeter("image/png").end()).toBeUndefined();
+    expect(createUsageMeter("application/json", "SUCCESS").end()).toBeUndefined();
+  });
 
   it("takes the last of the growing totals of a Gemini stream, however it is cut", () => {
     for (let cut = 0; cut <= gemini.length; cut++) {

@@ -1,6 +1,6 @@
 /**
- * Reads usage from native replies: the shapes of OpenAI (chat, responses, embeddings, images), Anthropic, Gemini and Bedrock. A
- * field's name tells the dialect, so nobody has to say which one a provider speaks.
+ * Reads usage from native replies: the shapes of OpenAI (chat, responses, embeddings, images), Anthropic, Gemini, Bedrock, Cohere
+ * and Stability. A field's name tells the dialect, so nobody has to say which one a provider speaks.
  */
 
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
@@ -10,15 +10,19 @@ import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 /** The usage of a whole reply or of one stream event, `undefined` when it reports none. */
 export function readNativeUsage(value: JsonObject): Usage | undefined {
   // Anthropic's message_start and OpenAI's response events carry the reply inside.
-  const inner = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
-  const { usage } = inner;
+  const carried = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
+  const inner = isObject(value.usage) ? value : carried;
+  // Cohere's message-end carries the usage in its delta, its embeddings in their meta.
+  const { usage = isObject(value.delta) ? value.delta.usage : undefined } = inner;
+  const billed = isObject(usage) ? usage.billed_units : isObject(inner.meta) ? inner.meta.billed_units : undefined;
+  if (isObject(billed)) return readBilledUnits(billed);
   if (isObject(usage)) {
     if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
     if (usage.inputTokens !== undefined) return readConverse(usage, inner.serviceTier);
     return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
   }
   if (isObject(inner.usageMetadata)) return readGemini(inner.usageMetadata);
-  return isObject(value[BEDROCK_METRICS]) ? readMetrics(value[BEDROCK_METRICS]) : undefined;
+  return isObject(value[BEDROCK_METRICS]) ? readMetrics(value[BEDROCK_METRICS]) : readPieces(inner);
 }
 
 /** Where the last chunk of Bedrock's InvokeModelWithResponseStream tells its tokens. */
@@ -31,6 +35,27 @@ export function readHeaderUsage(headers: Readonly<Record<string, string | string
     return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   };
   return besideCache(counted("input"), counted("output"), counted("cache-read-input"), counted("cache-write-input"));
+}
+
+/** Images by the piece, where that is all there is to count: those that were made, not those that were filtered. */
+export function pieces(count: number): Usage {
+  return { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count } };
+}
+
+/** Stability: `{artifacts: [{base64, finishReason}]}`, `{image, finish_reason}`. */
+function readPieces({ artifacts, image, finish_reason: ended }: JsonObject): Usage | undefined {
+  if (Array.isArray(artifacts)) {
+    return pieces(artifacts.filter((each) => isObject(each) && each.finishReason === "SUCCESS").length);
+  }
+  return typeof image === "string" && typeof ended === "string" ? pieces(ended === "SUCCESS" ? 1 : 0) : undefined;
+}
+
+/** Cohere: what is paid. Embeddings have no output, and images of the older models are counted by the piece: unknown here. */
+function readBilledUnits(billed: JsonObject): Usage | undefined {
+  const texts = count(billed.input_tokens);
+  const images = count(billed.image_tokens);
+  if (texts === undefined && images === undefined) return undefined;
+  return made((texts ?? 0) + (images ?? 0), count(billed.output_tokens) ?? 0, { imagePromptTokens: images });
 }
 
 /**

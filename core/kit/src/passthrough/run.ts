@@ -68,7 +68,9 @@ async function* meteredBody(
   const { attempt, clock } = options;
   const { body, headers, status } = response;
   const type = headers["content-type"];
-  const meter = createUsageMeter(typeof type === "string" && headers["content-encoding"] === undefined ? type : undefined);
+  const isReadable = typeof type === "string" && headers["content-encoding"] === undefined;
+  const ended = headers["finish-reason"];
+  const meter = createUsageMeter(isReadable ? type : undefined, typeof ended === "string" ? ended : undefined);
   try {
     for (let chunks = await body.read(); chunks !== undefined; chunks = await body.read()) {
       attempt.firstContentAtMs ??= clock.now();

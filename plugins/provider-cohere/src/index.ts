@@ -1,0 +1,72 @@
+/** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
+
+import { defineProvider } from "@sluice/kit";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import type { Secret } from "@sluice/spec";
+import { decodeEmbed, embedBody } from "./embeddings.ts";
+import { readError } from "./errors.ts";
+import { supports } from "./models.ts";
+import { decodeChat, translateStream } from "./reply.ts";
+import { chatBody, PARAMETERS, toolNames } from "./request.ts";
+
+interface CohereConfig {
+  readonly api_key: Secret;
+  readonly base_url: string;
+  readonly client_name?: string;
+}
+
+export default defineProvider<CohereConfig>({
+  name: "cohere",
+  stability: "beta",
+  summary: "Cohere's own API: chat, tools, documents with citations, images, thinking, embeddings; and every native path.",
+  config: {
+    type: "object",
+    required: ["api_key"],
+    properties: {
+      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:COHERE_API_KEY}`." },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        default: "https://api.cohere.com",
+        description: "Where the API lives, without a slash at the end. Example: `https://api.cohere.com`.",
+      },
+      client_name: {
+        type: "string",
+        description: "Sent as `X-Client-Name`: who calls, for Cohere's dashboard. Example: `acme`.",
+      },
+    },
+  },
+  create(config) {
+    const account: Record<string, string | Secret> = {};
+    if (config.client_name !== undefined) account["x-client-name"] = config.client_name;
+    account.authorization = config.api_key.map((key) => `Bearer ${key}`);
+    const headers = { "content-type": "application/json", accept: "application/json", ...account };
+    return {
+      capabilities: {
+        operations: ["chat", "embeddings", "passthrough"],
+        streaming: true,
+        tools: true,
+        parameters: PARAMETERS,
+        supports,
+      },
+      encode(request) {
+        const isChat = request.operation === "chat";
+        const body = isChat ? chatBody(request) : embedBody(request);
+        const accept = request.stream ? { accept: "text/event-stream" } : {};
+        const url = `${config.base_url}/v2/${isChat ? "chat" : "embed"}`;
+        return { kind: "http", method: "POST", url, headers: { ...headers, ...accept }, body: JSON.stringify(body) };
+      },
+      decode: (body, request) =>
+        request.operation === "chat" ? decodeChat(body, request, toolNames(request)) : decodeEmbed(body, request),
+      stream: (request) => translateStream(request, () => toolNames(request)),
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        headers: { ...native, ...account },
+        body,
+      }),
+    };
+  },
+});

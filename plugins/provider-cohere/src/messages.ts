@@ -1,0 +1,154 @@
+/** Turns of a conversation as Cohere's messages, and the documents that stand beside them (its SDK 5.20, `ChatMessageV2`). */
+
+import {
+  type CallPart,
+  type ContentPart,
+  type DocumentPart,
+  type ImagePart,
+  mapId,
+  type NameMap,
+  type NameRule,
+  type Refuse,
+  type ResultPart,
+  type TextPart,
+  type Turn,
+} from "@sluice/kit/dialect";
+import type { JsonObject } from "@sluice/spec";
+
+/** Ids are the model's own words; what is odd or long is replaced alike in the call and its result. */
+const CALL_ID: NameRule = { character: /[\x21-\x7e]/, maxLength: 128 };
+
+/** What the messages of one request have in common. */
+export interface MessageTerms {
+  readonly names: NameMap;
+  /** Whether the model takes its thoughts back as such; others have a plan for their calls alone. */
+  readonly isThinking: boolean;
+  readonly refuse: Refuse;
+}
+
+/** A conversation as the API has it: documents are no part of any message. */
+export interface Told {
+  readonly messages: readonly JsonObject[];
+  readonly documents: readonly JsonObject[];
+}
+
+/** The messages of a conversation, its instructions in the one system message that may come first. */
+export function messagesOf(system: readonly TextPart[], turns: readonly Turn[], terms: MessageTerms): Told {
+  const documents: JsonObject[] = [];
+  const messages = turns.flatMap((turn) =>
+    turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms),
+  );
+  if (system.length > 0) messages.unshift({ role: "system", content: textOrBlocks(system.map(textBlock)) });
+  return { messages, documents };
+}
+
+function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: JsonObject[]): JsonObject[] {
+  const messages: JsonObject[] = [];
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    switch (part.kind) {
+      case "result":
+        messages.push({ role: "tool", tool_call_id: mapId(part.id, CALL_ID), content: resultContent(part, refuse) });
+        break;
+      case "text":
+        blocks.push(textBlock(part));
+        break;
+      case "image":
+        blocks.push(imageBlock(part, refuse));
+        break;
+      case "document":
+        documents.push(documentOf(part, refuse));
+        break;
+      case "audio":
+      case "video":
+        refuse(part.path, part.kind);
+        break;
+      // Neither is ever the user's.
+      case "thinking":
+      case "call":
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+  // Documents stand beside the messages: without a word or a result the turn would be none.
+  const [first] = parts;
+  if (blocks.length === 0 && messages.length === 0 && first !== undefined)
+    refuse(first.path, "documents without a text beside them");
+  return blocks.length === 0 ? messages : [...messages, { role: "user", content: textOrBlocks(blocks) }];
+}
+
+function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: MessageTerms): JsonObject[] {
+  const calls: CallPart[] = [];
+  const blocks: JsonObject[] = [];
+  let thought = "";
+  for (const part of parts) {
+    if (part.kind === "call") calls.push(part);
+    else if (part.kind === "text") blocks.push(textBlock(part));
+    else if (part.kind === "thinking") thought += part.text;
+    else refuse(part.path, `a block of type ${part.kind} of the assistant`);
+  }
+  if (thought !== "" && isThinking) blocks.unshift({ type: "thinking", thinking: thought });
+  const message = {
+    role: "assistant",
+    ...(blocks.length === 0 ? {} : { content: textOrBlocks(blocks) }),
+    ...(calls.length === 0 || thought === "" || isThinking ? {} : { tool_plan: thought }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => callOf(call, names)) }),
+  };
+  // A turn of thoughts alone has nothing that the model takes.
+  return blocks.length === 0 && calls.length === 0 ? [] : [message];
+}
+
+function callOf({ id, name, input, arguments: text }: CallPart, names: NameMap): JsonObject {
+  const isWell = text.trim() !== "" && input.invalid_arguments === undefined;
+  return {
+    id: mapId(id, CALL_ID),
+    type: "function",
+    function: { name: names.toUpstream(name), arguments: isWell ? text : JSON.stringify(input) },
+  };
+}
+
+function resultContent({ parts }: ResultPart, refuse: Refuse): string | JsonObject[] {
+  return textOrBlocks(parts.map((part) => resultBlock(part, refuse)));
+}
+
+function resultBlock(part: ContentPart, refuse: Refuse): JsonObject {
+  if (part.kind === "text") return textBlock(part);
+  if (part.kind === "document") return { type: "document", document: documentOf(part, refuse) };
+  return refuse(part.path, `a block of type ${part.kind} in the result of a tool`);
+}
+
+function textBlock({ text }: TextPart): JsonObject {
+  return { type: "text", text };
+}
+
+/** One text as it is, everything else as blocks. */
+function textOrBlocks(blocks: JsonObject[]): string | JsonObject[] {
+  const [first] = blocks;
+  if (first === undefined) return "";
+  return blocks.length === 1 && first.type === "text" && typeof first.text === "string" ? first.text : blocks;
+}
+
+function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonObject {
+  const told = detail === undefined ? {} : { detail };
+  switch (source.kind) {
+    case "url":
+      return { type: "image_url", image_url: { url: source.url, ...told } };
+    case "data":
+      return { type: "image_url", image_url: { url: `data:${source.mimeType};base64,${source.data}`, ...told } };
+    case "file":
+    case "text":
+      return refuse(path, `an image by a ${source.kind}`);
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Documents are texts with a title: the model cites them. */
+function documentOf({ source, path, name, context }: DocumentPart, refuse: Refuse): JsonObject {
+  const isText = source.kind === "data" && source.mimeType.startsWith("text/");
+  if (source.kind !== "text" && !isText) refuse(path, "a document that is no text");
+  const text =
+    source.kind === "text" ? source.text : source.kind === "data" ? Buffer.from(source.data, "base64").toString("utf8") : "";
+  return { data: { ...(name === undefined ? {} : { title: name }), text, ...(context === undefined ? {} : { context }) } };
+}

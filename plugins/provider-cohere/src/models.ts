@@ -1,0 +1,27 @@
+/** What is known of Cohere's models by their names (docs.cohere.com/docs/models). Data and a question. */
+
+import type { Feature } from "@sluice/spec";
+
+/** Whether a model can do something; `undefined` where its name does not tell. */
+export function supports(feature: Feature, model: string): boolean | undefined {
+  switch (feature) {
+    case "images":
+      return /vision|^command-a-plus/.test(model)
+        ? true
+        : /^(?:command|c4ai-command|c4ai-aya-expanse)/.test(model)
+          ? false
+          : undefined;
+    case "tools":
+      return /vision|aya/.test(model) ? false : /^command-(?:a|r)/.test(model) ? true : undefined;
+    case "schema":
+      return /^command-(?:a|r)/.test(model) ? true : undefined;
+    case "audio":
+    case "speech":
+      return false;
+    // Texts alone; which kind a document has is not asked here.
+    case "documents":
+      return undefined;
+    default:
+      return feature satisfies never;
+  }
+}

@@ -1,0 +1,152 @@
+/** Cohere's v2 chat as chat completions: whole, and as streams of events (its SDK 5.20, `V2ChatResponse`, `V2ChatStreamResponse`). */
+
+import { isObject } from "@sluice/kit";
+import {
+  chatReply,
+  type ChunkWriter,
+  createStreamTranslator,
+  type FinishTable,
+  invalidReply,
+  type NameMap,
+  objectsOf,
+  readJsonBody,
+  readJsonEvent,
+  tokenCount,
+  upstreamError,
+  usageOf,
+} from "@sluice/kit/dialect";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/spec";
+
+const FINISH: FinishTable = {
+  COMPLETE: "stop",
+  STOP_SEQUENCE: "stop",
+  MAX_TOKENS: "length",
+  ERROR_LIMIT: "length",
+  TOOL_CALL: "tool_calls",
+  ERROR_TOXIC: "content_filter",
+};
+
+/** The reply to a chat request. */
+export function decodeChat(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+  const reply = readJsonBody(body);
+  const { message } = reply;
+  if (!isObject(message)) throw invalidReply("has no message");
+  const nativeFinish = text(reply.finish_reason);
+  checkFinish(nativeFinish, undefined);
+  const blocks = objectsOf(message.content);
+  const citations = objectsOf(message.citations);
+  const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
+  return chatReply(request, {
+    text: blocks.map((block) => (block.type === "text" ? (text(block.text) ?? "") : "")).join(""),
+    // The plan of calls is a thought: what the model says before it acts.
+    reasoning: (text(message.tool_plan) ?? "") + blocks.map((block) => text(block.thinking) ?? "").join(""),
+    calls: objectsOf(message.tool_calls).map(({ id, function: called }) => {
+      const { name, arguments: given } = isObject(called) ? called : {};
+      return { id: String(id), name: names.toClient(String(name)), arguments: text(given) ?? "" };
+    }),
+    nativeFinish,
+    finishTable: FINISH,
+    usage: readUsage(reply.usage),
+    message: {
+      ...(citations.length === 0 ? {} : { citations }),
+      ...(others.length === 0 ? {} : { provider_blocks: others }),
+    },
+  });
+}
+
+/**
+ * The usage. Its counts are the billed ones, for they are what is paid: `tokens` also holds what the API adds to a prompt by
+ * itself. Where nothing is said of billing, tokens count.
+ */
+export function readUsage(value: JsonValue | undefined): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const billed = isObject(value.billed_units) ? value.billed_units : {};
+  const tokens = isObject(value.tokens) ? value.tokens : {};
+  const promptTokens = tokenCount(billed.input_tokens) ?? tokenCount(tokens.input_tokens);
+  const cached = tokenCount(value.cached_tokens);
+  return usageOf({
+    promptTokens,
+    completionTokens: tokenCount(billed.output_tokens) ?? tokenCount(tokens.output_tokens),
+    // Cached tokens are a part of `tokens`; of the billed ones only where they fit.
+    cachedTokens: cached !== undefined && promptTokens !== undefined && cached <= promptTokens ? cached : undefined,
+  });
+}
+
+/** Ends that are failures. Throws. */
+function checkFinish(native: string | undefined, said: string | undefined): void {
+  if (native === "TIMEOUT") throw upstreamError({ failure: "timeout", message: said });
+  if (native === "ERROR")
+    throw upstreamError({ failure: "server", message: said ?? "The upstream's model failed while it answered." });
+}
+
+/** A translator of one stream of events. `names` is asked for once, when a call begins. */
+export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+  return createStreamTranslator(request, (writer) => {
+    let map: NameMap | undefined;
+    return ({ data }) => {
+      if (data === "[DONE]") return;
+      const event = readJsonEvent(data);
+      const delta = isObject(event.delta) ? event.delta : {};
+      const message = isObject(delta.message) ? delta.message : {};
+      const key = String(event.index);
+      switch (event.type) {
+        case "content-delta":
+        case "content-start":
+          writeContent(message.content, writer);
+          break;
+        case "tool-plan-delta":
+          writer.reasoning(text(message.tool_plan) ?? "");
+          break;
+        case "tool-call-start": {
+          const call = isObject(message.tool_calls) ? message.tool_calls : {};
+          const { name, arguments: given } = isObject(call.function) ? call.function : {};
+          map ??= names();
+          writer.callStart(key, { id: String(call.id), name: map.toClient(String(name)) });
+          writer.callArguments(key, text(given) ?? "");
+          break;
+        }
+        case "tool-call-delta": {
+          const call = isObject(message.tool_calls) ? message.tool_calls : {};
+          const given = isObject(call.function) ? text(call.function.arguments) : undefined;
+          writer.callArguments(key, given ?? "");
+          break;
+        }
+        case "tool-call-end":
+          writer.callEnd(key);
+          break;
+        case "citation-start":
+          if (isObject(message.citations)) writer.delta({ citations: [message.citations] });
+          break;
+        case "message-start":
+          writer.begin();
+          break;
+        case "message-end":
+          end(delta, writer);
+          break;
+        default:
+          // `content-end`, `citation-end`, `debug`, and what the API may add; an error has no type of its own.
+          if (event.type === undefined) throw upstreamError({ failure: "server", message: text(event.message) });
+      }
+    };
+  });
+}
+
+function writeContent(content: JsonValue | undefined, writer: ChunkWriter): void {
+  if (!isObject(content)) return;
+  writer.reasoning(text(content.thinking) ?? "");
+  writer.text(text(content.text) ?? "");
+}
+
+function end(delta: JsonObject, writer: ChunkWriter): void {
+  const native = text(delta.finish_reason);
+  const said = text(delta.error);
+  checkFinish(native, said);
+  if (said !== undefined) throw upstreamError({ failure: "server", message: said });
+  writer.finish(native, FINISH);
+  writer.usage(readUsage(delta.usage));
+  writer.done();
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,155 @@
+/** Chat requests as Cohere's v2 chat (docs.cohere.com/reference/chat; its SDK 5.20, `v2.chat`). */
+
+import {
+  type ChatRequest,
+  invalidField,
+  lowerSchema,
+  mapToolNames,
+  type NameMap,
+  type NameRule,
+  readChatRequest,
+  type ToolDefinition,
+} from "@sluice/kit/dialect";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { messagesOf } from "./messages.ts";
+import { OUTPUT_SCHEMA } from "./schema-subset.ts";
+
+/** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
+export const PARAMETERS = [
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "stop",
+  "seed",
+  "presence_penalty",
+  "frequency_penalty",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "reasoning_effort",
+  "thinking",
+  "encoding_format",
+  "dimensions",
+] as const;
+
+/** Members of the API's own that a client may send beside them. */
+const NATIVE = ["documents", "citation_options", "safety_mode", "strict_tools", "k", "p", "priority", "raw_prompting"];
+/** docs.cohere.com/docs/tool-use-overview: names are those of functions. */
+const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, first: /[a-zA-Z_]/, maxLength: 64 };
+const MAX_STOPS = 5;
+/** `p` lies within 0.01 and 0.99, and 0.75 is meant where it is absent: so 1 is sent as the nearest. */
+const MIN_P = 0.01;
+const MAX_P = 0.99;
+/** Tokens for thoughts by effort; beyond `high` there is no bound. */
+const BUDGETS: Readonly<Record<string, number | undefined>> = {
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: undefined,
+};
+
+/** The names of a request's tools, both ways. */
+export function toolNames(request: ProviderRequest): NameMap {
+  return mapToolNames(request, TOOL_NAME);
+}
+
+/** The body of a chat request. */
+export function chatBody(request: ProviderRequest): JsonObject {
+  const { model } = request.target;
+  const chat = readChatRequest(request, { parameters: PARAMETERS, native: NATIVE });
+  const names = toolNames(request);
+  const told = messagesOf(chat.system, chat.turns, {
+    names,
+    refuse: chat.refuse,
+    isThinking: /reasoning|command-a-plus/.test(model),
+  });
+  if (told.messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  const { documents: native, ...rest } = chat.native;
+  const documents = [...(Array.isArray(native) ? (native as readonly JsonValue[]) : []), ...told.documents];
+  return {
+    model,
+    messages: told.messages,
+    ...(documents.length === 0 ? {} : { documents }),
+    ...sampling(chat),
+    ...tools(chat, names),
+    ...responseFormat(chat),
+    ...thought(chat),
+    ...rest,
+    ...(request.stream ? { stream: true } : {}),
+  };
+}
+
+function sampling(chat: ChatRequest): JsonObject {
+  const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } = chat;
+  if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
+  const penalty = (name: string, value: number | undefined): JsonObject => {
+    if (value === undefined) return {};
+    if (value < 0 || value > 1) refuse(name, `a ${name} outside of 0 to 1`);
+    return { [name]: value };
+  };
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { p: Math.min(MAX_P, Math.max(MIN_P, topP)) }),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
+    ...(seed === undefined ? {} : { seed }),
+    ...penalty("presence_penalty", presencePenalty),
+    ...penalty("frequency_penalty", frequencyPenalty),
+  };
+}
+
+function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names: NameMap): JsonObject {
+  if (parallel === false) refuse("parallel_tool_calls", "one call at a time");
+  const functions = offered.filter((tool): tool is ToolDefinition => tool.kind === "function");
+  if (functions.length === 0) return {};
+  const strict = functions.some((tool) => tool.strict === true) ? { strict_tools: true } : {};
+  const of = (kept: readonly ToolDefinition[]): JsonObject => ({ tools: kept.map((tool) => toolOf(tool, names)), ...strict });
+  switch (choice?.mode) {
+    case undefined:
+    case "auto":
+      return of(functions);
+    case "none":
+      return { ...of(functions), tool_choice: "NONE" };
+    case "required":
+      return { ...of(functions), tool_choice: "REQUIRED" };
+    // The API knows no names in a choice: what is not meant is not offered.
+    case "named":
+      return { ...of(functions.filter(({ name }) => name === choice.name)), tool_choice: "REQUIRED" };
+    case "allowed": {
+      const allowed = functions.filter(({ name }) => choice.names.includes(name));
+      return { ...of(allowed), ...(choice.isRequired ? { tool_choice: "REQUIRED" } : {}) };
+    }
+    default:
+      return choice satisfies never;
+  }
+}
+
+function toolOf({ name, description, schema }: ToolDefinition, names: NameMap): JsonObject {
+  const told = description === undefined ? {} : { description };
+  return { type: "function", function: { name: names.toUpstream(name), ...told, parameters: schema } };
+}
+
+function responseFormat({ responseFormat: asked, refuse }: ChatRequest): JsonObject {
+  if (asked === undefined) return {};
+  if (asked.type === "json_object") return { response_format: { type: "json_object" } };
+  const schema = lowerSchema(asked.schema, OUTPUT_SCHEMA, asked.schemaPath, refuse);
+  return { response_format: { type: "json_object", json_schema: schema } };
+}
+
+function thought({ thinking, reasoningEffort, refuse }: ChatRequest): JsonObject {
+  if (thinking !== undefined) {
+    const { budget_tokens: budget, ...told } = thinking;
+    return { thinking: { ...told, ...(budget === undefined ? {} : { token_budget: budget }) } };
+  }
+  if (reasoningEffort === undefined) return {};
+  if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
+  if (!Object.hasOwn(BUDGETS, reasoningEffort)) refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`);
+  const budget = BUDGETS[reasoningEffort];
+  return { thinking: { type: "enabled", ...(budget === undefined ? {} : { token_budget: budget }) } };
+}

@@ -1,0 +1,63 @@
+/** @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for native requests. */
+
+import { defineProvider } from "@sluice/kit";
+import { decodeEmbeddings } from "@sluice/kit/openai";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import type { Secret } from "@sluice/spec";
+import { supports } from "./models.ts";
+import { decodeReply, readError, translateStream } from "./reply.ts";
+import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";
+
+interface MistralConfig {
+  readonly api_key: Secret;
+  readonly base_url: string;
+}
+
+export default defineProvider<MistralConfig>({
+  name: "mistral",
+  stability: "beta",
+  summary: "Mistral's own API: chat, tools, images, documents, audio, thinking, embeddings; and every native path.",
+  config: {
+    type: "object",
+    required: ["api_key"],
+    properties: {
+      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:MISTRAL_API_KEY}`." },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        default: "https://api.mistral.ai/v1",
+        description: "Where the API lives, without a slash at the end. Example: `https://api.mistral.ai/v1`.",
+      },
+    },
+  },
+  create(config) {
+    const account = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
+    const headers = { "content-type": "application/json", ...account };
+    return {
+      capabilities: {
+        operations: ["chat", "embeddings", "passthrough"],
+        streaming: true,
+        tools: true,
+        parameters: PARAMETERS,
+        supports,
+      },
+      encode(request) {
+        const isChat = request.operation === "chat";
+        const url = `${config.base_url}/${isChat ? "chat/completions" : "embeddings"}`;
+        const body = isChat ? JSON.stringify(chatBody(request)) : embeddingsBody(request).bytes;
+        return { kind: "http", method: "POST", url, headers, body };
+      },
+      decode: (body, request) =>
+        request.operation === "chat" ? decodeReply(body, request, toolNames(request)) : decodeEmbeddings(body, request),
+      stream: (request) => translateStream(request, () => toolNames(request)),
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        headers: { ...native, ...account },
+        body,
+      }),
+    };
+  },
+});

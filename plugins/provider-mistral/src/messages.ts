@@ -1,0 +1,118 @@
+/** Turns of a conversation as Mistral's messages (its SDK 1.10, `AssistantMessage`, `ToolMessage`, `ContentChunk`). */
+
+import {
+  type CallPart,
+  type ContentPart,
+  type DocumentPart,
+  mapId,
+  type MediaSource,
+  type NameMap,
+  type NameRule,
+  type Refuse,
+  type Turn,
+} from "@sluice/kit/dialect";
+import type { JsonObject, JsonValue } from "@sluice/spec";
+
+/** Ids of calls have nine letters and digits (its own error 3280: "must be a-z, A-Z, 0-9, with a length of 9"). */
+const CALL_ID: NameRule & { readonly exactLength: true } = { character: /[a-zA-Z0-9]/, maxLength: 9, exactLength: true };
+
+/** What the messages of one request have in common. */
+export interface MessageTerms {
+  readonly names: NameMap;
+  /** Whether the model takes its thoughts back; others refuse such a block. */
+  readonly takesThoughts: boolean;
+  readonly refuse: Refuse;
+}
+
+/** The messages of a conversation, its instructions first. */
+export function messagesOf(system: readonly ContentPart[], turns: readonly Turn[], terms: MessageTerms): JsonObject[] {
+  const instructions: JsonObject[] = system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
+  const messages = [...instructions, ...turns.flatMap((turn) => messagesOfTurn(turn, terms))];
+  const last = messages.at(-1);
+  // The model goes on with an answer that was begun, where it is told so; else it refuses a last word of its own.
+  if (last?.role === "assistant" && last.tool_calls === undefined) return [...messages.slice(0, -1), { ...last, prefix: true }];
+  return messages;
+}
+
+function messagesOfTurn({ role, parts }: Turn, terms: MessageTerms): JsonObject[] {
+  const results: JsonObject[] = [];
+  const calls: CallPart[] = [];
+  const rest: ContentPart[] = [];
+  for (const part of parts) {
+    if (part.kind === "call") calls.push(part);
+    else if (part.kind !== "result") rest.push(part);
+    else {
+      const name = part.name === undefined ? {} : { name: terms.names.toUpstream(part.name) };
+      results.push({ role: "tool", tool_call_id: mapId(part.id, CALL_ID), ...name, content: contentOf(part.parts, terms) });
+    }
+  }
+  const content = contentOf(rest, terms);
+  if (calls.length === 0) return content.length === 0 ? results : [...results, { role, content }];
+  return [...results, { role, content, tool_calls: calls.map((call) => callOf(call, terms)) }];
+}
+
+function callOf(call: CallPart, { names }: MessageTerms): JsonObject {
+  const isWell = call.arguments.trim() !== "" && call.input.invalid_arguments === undefined;
+  const text = isWell ? call.arguments : JSON.stringify(call.input);
+  return {
+    id: mapId(call.id, CALL_ID),
+    type: "function",
+    function: { name: names.toUpstream(call.name), arguments: text },
+  };
+}
+
+/** One text as it is, everything else as chunks. */
+function contentOf(parts: readonly ContentPart[], terms: MessageTerms): string | JsonObject[] {
+  const chunks = parts.flatMap((part) => chunksOf(part, terms));
+  const [first] = chunks;
+  if (first === undefined) return "";
+  return chunks.length === 1 && typeof first.text === "string" ? first.text : chunks;
+}
+
+function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): JsonObject[] {
+  switch (part.kind) {
+    case "text":
+      return [{ type: "text", text: part.text }];
+    case "image": {
+      const url = urlOf(part.source, part.path, refuse);
+      return [{ type: "image_url", image_url: part.detail === undefined ? url : { url, detail: part.detail } }];
+    }
+    case "audio":
+      return [{ type: "input_audio", input_audio: part.data }];
+    case "document":
+      return [documentChunk(part, refuse)];
+    case "thinking":
+      // What only another provider can read is nothing to this one.
+      if (!takesThoughts || part.redacted !== undefined) return [];
+      return [{ type: "thinking", thinking: [{ type: "text", text: part.text }] }];
+    case "video":
+      return refuse(part.path, "a video");
+    default:
+      return part satisfies never;
+  }
+}
+
+function documentChunk(part: DocumentPart, refuse: Refuse): JsonObject {
+  const { source, path, name } = part;
+  if (part.citations !== undefined) refuse(`${path}.citations`, "citations of a document");
+  if (part.context !== undefined) refuse(`${path}.context`, "the context of a document");
+  if (source.kind === "file") return { type: "file", file_id: source.id };
+  if (source.kind === "text") return { type: "text", text: name === undefined ? source.text : `${name}\n\n${source.text}` };
+  const title: { document_name?: JsonValue } = name === undefined ? {} : { document_name: name };
+  return { type: "document_url", document_url: urlOf(source, path, refuse), ...title };
+}
+
+function urlOf(source: MediaSource, path: string, refuse: Refuse): string {
+  switch (source.kind) {
+    case "url":
+      return source.url;
+    case "data":
+      return `data:${source.mimeType};base64,${source.data}`;
+    case "file":
+      return refuse(path, "an image by the id of a file");
+    case "text":
+      return refuse(path, "an image made of text");
+    default:
+      return source satisfies never;
+  }
+}

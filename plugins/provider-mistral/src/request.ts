@@ -1,0 +1,144 @@
+/** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
+
+import { type ChatRequest, invalidField, mapToolNames, type NameMap, type NameRule, readChatRequest } from "@sluice/kit/dialect";
+import { encodeEmbeddings } from "@sluice/kit/openai";
+import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { messagesOf } from "./messages.ts";
+import { takesThoughts } from "./models.ts";
+
+/** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
+export const PARAMETERS = [
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "n",
+  "stop",
+  "seed",
+  "presence_penalty",
+  "frequency_penalty",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+  "response_format",
+  "prediction",
+  "reasoning_effort",
+  "prompt_cache_key",
+  "encoding_format",
+  "dimensions",
+] as const;
+
+/** Members of the API's own that a client may send beside them. */
+const NATIVE = ["safe_prompt", "prompt_mode", "min_tokens", "random_seed", "guardrails"];
+const NATIVE_TOOLS = new Set(["web_search", "web_search_premium", "code_interpreter", "image_generation", "document_library"]);
+/** Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64". */
+const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+/** Efforts of the API, by the reference dialect's; it has no others (`ReasoningEffort` of the SDK). */
+const EFFORTS: Readonly<Record<string, string>> = { none: "none", high: "high", xhigh: "high", max: "high" };
+
+/** The names of a request's tools, both ways. */
+export function toolNames(request: ProviderRequest): NameMap {
+  return mapToolNames(request, TOOL_NAME);
+}
+
+/** The body of a chat request. */
+export function chatBody(request: ProviderRequest): JsonObject {
+  const { model } = request.target;
+  const chat = readChatRequest(request, {
+    parameters: PARAMETERS,
+    native: NATIVE,
+    isNativeTool: (type) => NATIVE_TOOLS.has(type),
+  });
+  const names = toolNames(request);
+  const terms = { names, refuse: chat.refuse, takesThoughts: takesThoughts(model) };
+  const messages = messagesOf(chat.system, chat.turns, terms);
+  if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  const body: Record<string, JsonValue | undefined> = {
+    model,
+    messages,
+    temperature: chat.temperature,
+    top_p: chat.topP,
+    max_tokens: chat.maxTokens,
+    n: typeof chat.body.n === "number" && chat.body.n !== 1 ? chat.body.n : undefined,
+    stop: chat.stop.length === 0 ? undefined : chat.stop,
+    random_seed: chat.seed,
+    presence_penalty: chat.presencePenalty,
+    frequency_penalty: chat.frequencyPenalty,
+    prediction: chat.body.prediction ?? undefined,
+    prompt_cache_key: chat.body.prompt_cache_key ?? undefined,
+    reasoning_effort: effort(chat),
+    response_format: format(chat),
+    metadata: chat.body.metadata ?? undefined,
+    ...tools(chat, names),
+    ...chat.native,
+    stream: request.stream ? true : undefined,
+  };
+  return body as JsonObject;
+}
+
+function effort({ reasoningEffort, refuse }: ChatRequest): string | undefined {
+  if (reasoningEffort === undefined) return undefined;
+  return (
+    EFFORTS[reasoningEffort] ?? refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)} (none and high are known)`)
+  );
+}
+
+function format({ responseFormat: asked }: ChatRequest): JsonObject | undefined {
+  if (asked === undefined || asked.type === "json_object") return asked as JsonObject | undefined;
+  const { name, description, schema, strict } = asked;
+  return {
+    type: "json_schema",
+    json_schema: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      schema,
+      ...(strict === undefined ? {} : { strict }),
+    },
+  };
+}
+
+function tools({ tools: offered, choice, parallel }: ChatRequest, names: NameMap): JsonObject {
+  if (offered.length === 0) return {};
+  // The API has no choice among several: what is not allowed is not offered.
+  const allowed = choice?.mode === "allowed" ? new Set(choice.names) : undefined;
+  const kept = offered.filter((tool) => tool.kind === "native" || allowed === undefined || allowed.has(tool.name));
+  const list = kept.map((tool): JsonObject => {
+    if (tool.kind === "native") return tool.value;
+    const { name, description, schema, strict } = tool;
+    const told = { ...(description === undefined ? {} : { description }), ...(strict === undefined ? {} : { strict }) };
+    return { type: "function", function: { name: names.toUpstream(name), ...told, parameters: schema } };
+  });
+  return {
+    tools: list,
+    ...(choice === undefined ? {} : { tool_choice: choiceOf(choice, names) }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+  };
+}
+
+function choiceOf(choice: NonNullable<ChatRequest["choice"]>, names: NameMap): JsonValue {
+  switch (choice.mode) {
+    case "auto":
+    case "none":
+      return choice.mode;
+    case "required":
+      return "any";
+    case "named":
+      return { type: "function", function: { name: names.toUpstream(choice.name) } };
+    case "allowed":
+      return choice.isRequired ? "any" : "auto";
+    default:
+      return choice satisfies never;
+  }
+}
+
+/** The body of an embeddings request: texts alone, and `dimensions` by the API's own name. Throws for tokens. */
+export function embeddingsBody(request: ProviderRequest): JsonDocument {
+  const { input, dimensions } = request.document.value;
+  const texts: readonly unknown[] = Array.isArray(input) ? input : [input];
+  const odd = texts.findIndex((each) => typeof each !== "string");
+  if (odd >= 0) throw invalidField(Array.isArray(input) ? `input[${odd}]` : "input", "a text: the provider takes no tokens");
+  const changes = { dimensions: undefined, output_dimension: dimensions ?? undefined, user: undefined };
+  return encodeEmbeddings(request, { formats: ["float"] }).with(dimensions === undefined ? { user: undefined } : changes);
+}

@@ -1,0 +1,64 @@
+/** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
+
+import { defineProvider } from "@sluice/kit";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import { GatewayError, type Secret } from "@sluice/spec";
+import { imagesPerCall } from "./models.ts";
+import { nativeModel } from "./native-model.ts";
+import { decodeImages, readError } from "./reply.ts";
+import { encodeImage, PARAMETERS } from "./request.ts";
+
+interface StabilityConfig {
+  readonly api_key: Secret;
+  readonly base_url: string;
+}
+
+export default defineProvider<StabilityConfig>({
+  name: "stability",
+  stability: "beta",
+  summary: "Stability AI's own API: images by Stable Image, Stable Diffusion 3.5 and engines; and every native path.",
+  config: {
+    type: "object",
+    required: ["api_key"],
+    properties: {
+      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:STABILITY_API_KEY}`." },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        default: "https://api.stability.ai",
+        description: "Where the API lives, without a slash at the end. Example: `https://api.stability.ai`.",
+      },
+    },
+  },
+  create(config) {
+    const account = { authorization: config.api_key.map((key) => `Bearer ${key}`) };
+    return {
+      capabilities: {
+        operations: ["images", "passthrough"],
+        streaming: false,
+        tools: false,
+        parameters: PARAMETERS,
+        supports: () => false,
+        imagesPerCall,
+      },
+      encode(request) {
+        const { path, contentType, body } = encodeImage(request);
+        const headers = { "content-type": contentType, accept: "application/json", ...account };
+        return { kind: "http", method: "POST", url: `${config.base_url}/${path}`, headers, body };
+      },
+      decode: decodeImages,
+      stream() {
+        throw new GatewayError("unsupported_parameter", "The API streams nothing.", { param: "stream" });
+      },
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        headers: { ...native, ...account },
+        body,
+      }),
+      nativeModel,
+    };
+  },
+});

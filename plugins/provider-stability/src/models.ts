@@ -1,0 +1,19 @@
+/** Stability's models and where each lives (platform.stability.ai/docs/api-reference). Data and two questions. */
+
+/** How a model is called: an engine of the first API takes JSON, the services of the second take forms, one image a call. */
+export type Service = "core" | "ultra" | "sd3" | "engine";
+
+const SERVICES: Readonly<Record<string, Service>> = { "stable-image-core": "core", "stable-image-ultra": "ultra" };
+
+/** Images that one call of the first API makes at most (`samples`). */
+const MAX_SAMPLES = 10;
+
+/** The service of a model. A name that no service has is an engine's. */
+export function serviceOf(model: string): Service {
+  return SERVICES[model] ?? (model.startsWith("sd3") ? "sd3" : "engine");
+}
+
+/** Images that one call makes. */
+export function imagesPerCall(model: string): number {
+  return serviceOf(model) === "engine" ? MAX_SAMPLES : 1;
+}

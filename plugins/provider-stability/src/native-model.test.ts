@@ -1,0 +1,30 @@
+import { Buffer } from "node:buffer";
+import { formBody } from "@sluice/kit";
+import { describe, expect, it } from "vitest";
+import { nativeModel } from "./native-model.ts";
+
+const asked = (endpoint: string, body?: Uint8Array) => nativeModel({ method: "POST", endpoint, query: "", headers: {}, body });
+const image = { fileName: "a.png", mimeType: "image/png", bytes: Buffer.from('\r\nname="model"\r\nx') };
+
+describe("the model of a native request", () => {
+  it.each([
+    ["v1/generation/stable-diffusion-xl-1024-v1-0/text-to-image", "stable-diffusion-xl-1024-v1-0"],
+    ["v2beta/stable-image/generate/core", "stable-image-core"],
+    ["v2beta/stable-image/generate/ultra", "stable-image-ultra"],
+    ["v2beta/stable-image/generate/sd3", "sd3.5-large"],
+    ["v2beta/stable-image/upscale/fast", "upscale/fast"],
+    ["v2beta/results/abc", undefined],
+    ["v1/user/balance", undefined],
+    ["v1/engines/list", undefined],
+  ])("of %s is %s", (endpoint, model) => {
+    expect(asked(endpoint)).toBe(model);
+  });
+
+  it("of sd3 stands in its form, wherever that is", () => {
+    const sd3 = "v2beta/stable-image/generate/sd3";
+    expect(asked(sd3, formBody({ model: "sd3.5-medium", prompt: "A", image }).body)).toBe("sd3.5-medium");
+    expect(asked(sd3, formBody({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }).body)).toBe("sd3.5-large-turbo");
+    expect(asked(sd3, formBody({ prompt: "A" }).body)).toBe("sd3.5-large");
+    expect(asked(sd3, formBody({ model: "x".repeat(900) }).body)).toBe("sd3.5-large");
+  });
+});

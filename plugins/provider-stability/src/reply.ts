@@ -1,0 +1,72 @@
+/** Stability's images as the reference dialect's, and its errors (platform.stability.ai/docs/api-reference). */
+
+import { writtenDocument } from "@sluice/kit";
+import { invalidReply, objectsOf, readFailure, readJsonBody, upstreamError, type UpstreamFailure } from "@sluice/kit/dialect";
+import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+
+/**
+ * The reply of an image call: `{artifacts: [{base64, finishReason, seed}]}` of engines, `{image, finish_reason, seed}` of the
+ * services. Images that were filtered are left out, for they are not billed; when none is left, the content policy refused.
+ */
+export function decodeImages(body: Uint8Array, request: ProviderRequest): DecodedReply {
+  const value = readJsonBody(body);
+  const isEngine = Array.isArray(value.artifacts);
+  const made = isEngine ? objectsOf(value.artifacts).map(ofArtifact) : [ofService(value)];
+  const images = made.filter(({ ended, image }) => ended === "SUCCESS" && image !== undefined);
+  const [first] = made;
+  if (images.length === 0) throw failed(first?.ended);
+  // Engines make the size that was asked for, services one of their own.
+  const size = isEngine ? request.document.value.size : undefined;
+  const data = images.map(({ image, seed }): JsonObject => ({ b64_json: image ?? "", ...(seed === undefined ? {} : { seed }) }));
+  return {
+    document: writtenDocument({ created: request.createdSeconds, data }),
+    // Billed by the piece: there are no tokens, which is not the same as unknown.
+    usage: {
+      promptTokens: 0,
+      completionTokens: 0,
+      totalTokens: 0,
+      images: { count: images.length, ...(typeof size === "string" ? { size } : {}) },
+    },
+  };
+}
+
+interface Made {
+  readonly image: string | undefined;
+  readonly ended: string | undefined;
+  readonly seed: JsonValue | undefined;
+}
+
+function ofArtifact({ base64, finishReason, seed }: JsonObject): Made {
+  return { image: text(base64), ended: text(finishReason), seed };
+}
+
+function ofService({ image, finish_reason: ended, seed }: JsonObject): Made {
+  return { image: text(image), ended: text(ended), seed };
+}
+
+function failed(ended: string | undefined): GatewayError {
+  if (ended === "CONTENT_FILTERED") {
+    return upstreamError({ failure: "content_policy", message: "The upstream's content filter refused the image." });
+  }
+  if (ended === "ERROR") return upstreamError({ failure: "server", message: "The upstream failed to make the image." });
+  return invalidReply("has no images");
+}
+
+/** The gateway's error of a reply whose status is not 2xx. */
+export function readError(reply: ErrorReply): GatewayError {
+  return readFailure(reply, (body, status) => {
+    const faults = Array.isArray(body.errors) ? (body.errors as readonly JsonValue[]).map((fault) => text(fault) ?? "") : [];
+    const message = text(body.message) ?? text(faults.filter((fault) => fault !== "").join("; "));
+    return { message, failure: classOf(status, text(body.name)) };
+  });
+}
+
+/** Refused content has a status and a name by service: 403 `content_moderation`, 400 `invalid_prompts` of engines. */
+function classOf(status: number, name = ""): UpstreamFailure["failure"] {
+  if (/^(?:content_moderation|invalid_prompts?)$/.test(name) && (status === 403 || status === 400)) return "content_policy";
+  return undefined;
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,157 @@
+import { readFileSync } from "node:fs";
+import OpenAI from "openai";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rowsOf } from "./client.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+
+const KEY = "cohere-credential-of-the-tests-0123456789";
+const fixtures = new URL("../../plugins/provider-cohere/fixtures/", import.meta.url);
+const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+
+let upstream: NativeUpstream;
+let gateway: GatewayProcess;
+let client: OpenAI;
+
+beforeAll(async () => {
+  upstream = await createNativeUpstream();
+  gateway = await startGateway(
+    {
+      providers: [`cohere: { use: cohere, api_key: "\${env:COHERE_API_KEY}", base_url: ${upstream.url} }`],
+      models: ['{ id: cohere/*, targets: [{ provider: cohere, model: "*" }] }'],
+    },
+    { COHERE_API_KEY: KEY },
+  );
+  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+});
+
+afterAll(async () => {
+  await gateway.dispose();
+  await upstream.close();
+});
+
+function answer(status: number, type: string, body: string): void {
+  upstream.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
+}
+
+const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
+const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
+const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "wetter_k_ln_a847054a", "now"].map((name) => ({
+  type: "function",
+  function: { name, parameters: { type: "object", properties: {} } },
+}));
+const MODEL = "cohere/command-a-03-2025";
+
+describe("Cohere behind the OpenAI SDK", () => {
+  it("answers whole, billed units and their price in the row", async () => {
+    answer(200, "application/json", fixture("text/reply.in.json"));
+    const { data: reply, response } = await client.chat.completions
+      .create({ model: MODEL, messages: ASK, top_p: 0.5 })
+      .withResponse();
+    expect(reply).toMatchObject({ model: MODEL, choices: [{ message: { content: "Hello! Grüße 😀" }, finish_reason: "stop" }] });
+    expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
+    expect(lastBody()).toEqual({ model: "command-a-03-2025", messages: ASK, p: 0.5 });
+    const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
+    expect(row).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, cost_status: "priced" });
+  });
+
+  it("streams text with its citations, and the usage to those who ask", async () => {
+    answer(200, "text/event-stream", fixture("documents/stream.in.sse"));
+    const stream = await client.chat.completions.create({
+      model: MODEL,
+      messages: ASK,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    const deltas = chunks.map(({ choices }) => choices[0]?.delta as { content?: string; citations?: object[] } | undefined);
+    expect(deltas.map((delta) => delta?.content ?? "").join("")).toBe("Emperor penguins.");
+    expect(deltas.flatMap((delta) => delta?.citations ?? [])).toMatchObject([{ start: 0, end: 5 }]);
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 } });
+  });
+
+  it("calls three tools at once after a plan, and takes plan and results back", async () => {
+    answer(200, "text/event-stream", fixture("tools/stream.in.sse"));
+    const streamed = await client.chat.completions.stream({ model: MODEL, messages: ASK, tools: TOOLS }).finalChatCompletion();
+    const message = streamed.choices[0]?.message;
+    expect(message?.tool_calls?.map((call) => (call.type === "function" ? call.function : undefined))).toMatchObject([
+      { name: "get_weather", arguments: '{"city":"Berlin"}' },
+      { name: "wetter_k_ln_a847054a", arguments: "{}" },
+      { name: "now", arguments: "{}" },
+    ]);
+    answer(200, "application/json", fixture("tools/reply.in.json"));
+    const results = (message?.tool_calls ?? []).map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
+    const next = await client.chat.completions.create({
+      model: MODEL,
+      tools: TOOLS,
+      messages: [
+        ...ASK,
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: message?.tool_calls ?? [],
+          reasoning_content: "I will look.",
+        } as object as OpenAI.ChatCompletionMessageParam,
+        ...results.toReversed(),
+      ],
+    });
+    expect(next.choices[0]).toMatchObject({
+      finish_reason: "tool_calls",
+      message: { reasoning_content: "I will look at the weather." },
+    });
+    const { messages } = lastBody() as { messages: { role: string; tool_plan?: string; tool_call_id?: string }[] };
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool"]);
+    expect(messages[1]?.tool_plan).toBe("I will look.");
+    expect(messages.slice(2).map((each) => each.tool_call_id)).toEqual(["get_weather_nsz5zm3w56q3", "wetter_1", "now_1"]);
+  });
+
+  it("embeds, in the format that the SDK asks for, with the purpose that it says", async () => {
+    answer(200, "application/json", fixture("embeddings/reply.in.json"));
+    const asked = { model: "cohere/embed-v4.0", input: ["One", "Two"], input_type: "search_query" };
+    const { data, response } = await client.embeddings.create(asked).withResponse();
+    expect(data.data.map(({ embedding }) => embedding)).toEqual([
+      [0.5, -0.25],
+      [1, 0],
+    ]);
+    expect(lastBody()).toMatchObject({ texts: ["One", "Two"], input_type: "search_query", embedding_types: ["float"] });
+    const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
+    expect(row).toMatchObject({ prompt_tokens: 4, cost_status: "priced" });
+  });
+
+  it("refuses what it cannot take, or drops it where that was asked for", async () => {
+    const asked = { model: MODEL, messages: ASK, presence_penalty: -1 };
+    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "presence_penalty" });
+    answer(200, "application/json", fixture("text/reply.in.json"));
+    const dropping = { ...asked, logprobs: true, drop_params: true };
+    const { response } = await client.chat.completions.create(dropping).withResponse();
+    expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["logprobs", "presence_penalty"]);
+  });
+
+  it("hands native requests on, and reads their billed units", async () => {
+    answer(200, "application/json", fixture("text/reply.in.json"));
+    const response = await fetch(`${gateway.publicUrl}/cohere/v2/chat`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+      body: '{"model":"command-a-03-2025","messages":[{"role":"user","content":"Hi"}]}',
+    });
+    await response.text();
+    expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
+    const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
+    expect(row).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, cost_status: "priced" });
+  });
+
+  // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last.
+  it.each([
+    ["error-422", 422, 422],
+    ["error-400-context", 400, 400],
+    ["error-429", 429, 429],
+    ["error-401", 401, 502],
+  ])("turns its %s into %i", async (name, status, outward) => {
+    const { body } = JSON.parse(fixture(`errors/${name}.in.json`)) as { body: object };
+    answer(status, "application/json", JSON.stringify(body));
+    await expect(client.chat.completions.create({ model: `cohere/${name}`, messages: ASK })).rejects.toMatchObject({
+      status: outward,
+    });
+  });
+});
