@@ -11,7 +11,8 @@ import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 export function readNativeUsage(value: JsonObject): Usage | undefined {
   // Anthropic's message_start and OpenAI's response events carry the reply inside.
   const inner = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
-  const { usage } = inner;
+  // Groq's last chunk has its usage inside `x_groq`.
+  const usage = inner.usage ?? (isObject(inner.x_groq) ? inner.x_groq.usage : undefined);
   if (isObject(usage)) {
     if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
     return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
