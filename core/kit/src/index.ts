@@ -12,6 +12,7 @@ export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimi
 export { isObject } from "./json/narrow.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
+export { pricedAs } from "./money/priced-as.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
 export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";

@@ -60,7 +60,7 @@ export interface Attempt {
   readonly target: Target;
   /** The model that the exchange stood at: after a fallback, the one that stood in. */
   readonly model?: Model | undefined;
-  /** The provider plugin's name. */
+  /** The name under which the provider's models are priced: the plugin's, unless the provider says another. */
   readonly provider: string;
   readonly startedAtMs: number;
   firstContentAtMs: number | undefined;

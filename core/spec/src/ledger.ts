@@ -23,7 +23,7 @@ export interface SpendRow {
   readonly targetId: string | null;
   /** The configured entry the model came from. */
   readonly modelGroup: string | null;
-  /** The provider plugin's name. */
+  /** The name under which the provider's models are priced: the plugin's, unless the provider says another. */
   readonly provider: string | null;
   readonly status: RowStatus;
   /** The error code of a failure or of a partial reply. */

@@ -59,7 +59,7 @@ export interface KnownModel {
   readonly contextWindow: number | undefined;
 }
 
-/** What is known of providers' models without asking them. Providers go by their plugin's name. */
+/** What is known of providers' models without asking them. Providers go by the name that `pricedAs` of the kit gives. */
 export interface ModelDirectory {
   /** The models of a provider, by name; none for a provider that the table does not have. */
   list(provider: string): readonly KnownModel[];

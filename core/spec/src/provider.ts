@@ -122,6 +122,8 @@ export interface PassthroughRequest {
 /** A living provider: four pure functions and what it can do. */
 export interface Provider {
   readonly capabilities: Capabilities;
+  /** The name under which its models are priced and known, where one plugin serves many: `groq`. Absent: the plugin's name. */
+  readonly priceAs?: string;
   /** The upstream call of a request. Throws `unsupported_parameter` for what the upstream cannot honour. */
   encode(request: ProviderRequest): UpstreamCall;
   /**
@@ -153,6 +155,8 @@ export interface ProviderInstance {
   readonly name: string;
   /** The plugin's name. */
   readonly use: string;
+  /** The name under which its models are priced and known. Absent: the plugin's. */
+  readonly priceAs?: string;
   readonly translation: Provider;
   /** A digest of what it was configured with, its credential left out: another one answers under the same name. */
   readonly identity?: string;

@@ -100,7 +100,7 @@ export interface ImagePrice {
 
 /** Prices by target. */
 export interface PriceTable {
-  /** The price of a provider's model, `undefined` when unknown. `provider` is the plugin's name, `model` the upstream's. */
+  /** The price of a provider's model, `undefined` when unknown. `provider` is the name that `pricedAs` of the kit gives, `model` the upstream's. */
   find(provider: string, model: string): Price | undefined;
 }
 

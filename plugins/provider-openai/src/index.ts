@@ -1,10 +1,9 @@
 /** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
 
 import { defineProvider } from "@sluice/kit";
-import { createChatTranslator, type EmbeddingFormat, readErrorReply } from "@sluice/kit/openai";
+import { createChatTranslator, createOperations, type EmbeddingFormat, imagesPerCall, readErrorReply } from "@sluice/kit/openai";
 import { nativeUrl } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
-import { createOperations, imagesPerCall } from "./operations.ts";
 
 interface OpenaiConfig {
   readonly api_key: Secret;
@@ -47,11 +46,12 @@ export default defineProvider<OpenaiConfig>({
     if (config.organization !== undefined) account["openai-organization"] = config.organization;
     if (config.project !== undefined) account["openai-project"] = config.project;
     const headers = { "content-type": "application/json", ...account };
-    const { of, names } = createOperations(config.base_url, { formats: config.embedding_formats });
+    const { of, names } = createOperations({ formats: config.embedding_formats });
     return {
       capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
       encode(request) {
-        const { url, encode } = of(request);
+        const { path, encode } = of(request);
+        const url = config.base_url + path;
         return { kind: "http", method: "POST", url, headers, body: encode(request).bytes };
       },
       decode: (body, request) => of(request).decode(body, request),

@@ -1,6 +1,6 @@
 /** The step `balance`: chooses the target of a request, goes to another when it fails, and ejects those that keep failing. */
 
-import { defineStep } from "@sluice/kit";
+import { defineStep, pricedAs } from "@sluice/kit";
 import {
   type BalanceStrategy,
   DEPLOYMENTS_KEY,
@@ -129,7 +129,8 @@ function openGroups(host: Host, limits: EjectionLimits): ReadonlyMap<string, Bal
 }
 
 function memberOf(target: Target, deployment: Deployment, { prices, providers }: Host): GroupMember {
-  const price = target.price ?? prices.find(providers.find(target.provider)?.use ?? target.provider, target.model);
+  const instance = providers.find(target.provider);
+  const price = target.price ?? prices.find(instance === undefined ? target.provider : pricedAs(instance), target.model);
   return {
     deployment,
     weight: target.weight ?? 1,

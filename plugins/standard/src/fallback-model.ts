@@ -1,5 +1,6 @@
 /** Whether a model can stand in for another: visible to the key, of the same mode, with a target that can do the request. */
 
+import { pricedAs } from "@sluice/kit";
 import type {
   Exchange,
   Feature,
@@ -76,7 +77,7 @@ async function lackOf(
   for (const feature of needs.features) {
     if (!canDo(feature, target, model, instance)) return feature;
   }
-  const most = model.info?.maxInputTokens ?? host.directory.find(instance.use, target.model)?.contextWindow;
+  const most = model.info?.maxInputTokens ?? host.directory.find(pricedAs(instance), target.model)?.contextWindow;
   if (most === undefined) return undefined;
   const tokens = await needs.tokens();
   return tokens !== undefined && tokens > most ? "context" : undefined;

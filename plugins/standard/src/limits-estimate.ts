@@ -1,7 +1,7 @@
 /** Estimates: what a request may use, before anybody knows. Cheap for tokens, careful for money. */
 
 import { promptParts } from "@sluice/kit/openai";
-import { isObject } from "@sluice/kit";
+import { isObject, pricedAs } from "@sluice/kit";
 import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/spec";
 
 /** What a request may use. */
@@ -66,7 +66,8 @@ export class CostEstimator {
   nanoUsd(exchange: Exchange, target: Target, document: JsonDocument, tokens: TokenEstimate): number | undefined {
     const { operation, client, pricer } = exchange;
     if (operation === "passthrough" && READING.has(client.method)) return 0;
-    const provider = this.#host.providers.find(target.provider)?.use ?? target.provider;
+    const instance = this.#host.providers.find(target.provider);
+    const provider = instance === undefined ? target.provider : pricedAs(instance);
     const price = target.price ?? this.#host.prices.find(provider, target.model);
     const usage = usageOf(operation === "images", document.value, tokens, price);
     return pricer?.(attemptOf(target, provider, usage)).nanoUsd;

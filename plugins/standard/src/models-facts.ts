@@ -1,5 +1,6 @@
 /** What is known of a model: its price, its limits, what it supports. Money becomes a float here, for clients. */
 
+import { pricedAs } from "@sluice/kit";
 import type { Host, JsonObject, Model, Price, Rates } from "@sluice/spec";
 
 /** Pico-dollars in a dollar. */
@@ -67,11 +68,11 @@ function publicPrice(price: Price): JsonObject {
 
 function priceOf({ targets: [target] }: Model, host: Host): Price | undefined {
   if (target === undefined) return undefined;
-  const use = host.providers.find(target.provider)?.use;
-  return target.price ?? (use === undefined ? undefined : host.prices.find(use, target.model));
+  const instance = host.providers.find(target.provider);
+  return target.price ?? (instance === undefined ? undefined : host.prices.find(pricedAs(instance), target.model));
 }
 
 function knownOf({ targets: [target] }: Model, host: Host) {
-  const use = target === undefined ? undefined : host.providers.find(target.provider)?.use;
-  return target === undefined || use === undefined ? undefined : host.directory.find(use, target.model);
+  const instance = target === undefined ? undefined : host.providers.find(target.provider);
+  return target === undefined || instance === undefined ? undefined : host.directory.find(pricedAs(instance), target.model);
 }

@@ -1,5 +1,6 @@
 /** Which models an identity sees. */
 
+import { pricedAs } from "@sluice/kit";
 import type { Authority, Host, Identity, Model, Target } from "@sluice/spec";
 
 /** A group of models that a key may name, and who owns its first model. */
@@ -60,11 +61,11 @@ function knownModels(entry: Model, host: Host): readonly Model[] {
 
 /** What stands for the `*` in a target's model, for each name that its provider is known to have. */
 function namesAt({ provider, model }: Target, { mode }: Model, host: Host): readonly string[] {
-  const use = host.providers.find(provider)?.use;
+  const instance = host.providers.find(provider);
   const [before, after, ...more] = model.split("*");
-  if (use === undefined || before === undefined || after === undefined || more.length > 0) return [];
+  if (instance === undefined || before === undefined || after === undefined || more.length > 0) return [];
   return host.directory
-    .list(use)
+    .list(pricedAs(instance))
     .filter((known) => known.mode === mode)
     .map(({ name }) => name)
     .filter((name) => name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after))

@@ -1,6 +1,6 @@
 /** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
 
-import { admit, defineStep, writtenDocument } from "@sluice/kit";
+import { admit, defineStep, pricedAs, writtenDocument } from "@sluice/kit";
 import { runPassthrough } from "@sluice/kit/passthrough";
 import {
   type Authority,
@@ -70,7 +70,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const call = translation.passthrough(native);
         const admission = admit(exchange, target, request?.document ?? NO_BODY);
         if (admission !== undefined) await admission;
-        const attempt = exchange.beginAttempt(target, found.instance.use);
+        const attempt = exchange.beginAttempt(target, pricedAs(found.instance));
         const { upstream, instance: provider } = found;
         exchange.reply = await runPassthrough({ provider, upstream, call, attempt, signal: exchange.signal, clock });
       },

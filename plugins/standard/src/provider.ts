@@ -1,6 +1,6 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
-import { admit, defineStep } from "@sluice/kit";
+import { admit, defineStep, pricedAs } from "@sluice/kit";
 import { runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
@@ -62,7 +62,7 @@ export const provider = defineStep<ProviderConfig>({
             upstream,
             request: asked,
             call: encoded,
-            attempt: exchange.beginAttempt(target, instance.use),
+            attempt: exchange.beginAttempt(target, pricedAs(instance)),
             includeUsage,
             commitAfter,
             signal: exchange.signal,

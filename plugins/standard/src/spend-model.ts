@@ -1,5 +1,6 @@
 /** Which model and which price a calculation is about. */
 
+import { pricedAs } from "@sluice/kit";
 import { type Exchange, GatewayError, type Host, type Model, type Price, type Target } from "@sluice/spec";
 import { readerOf } from "./spend-scope.ts";
 
@@ -8,7 +9,7 @@ export interface FoundPrice {
   /** The id of the catalogue. */
   readonly modelId: string;
   readonly target: Target;
-  /** The provider plugin's name. */
+  /** The name under which the provider's models are priced. */
   readonly provider: string;
   readonly price: Price;
 }
@@ -73,7 +74,8 @@ function* candidatesOf(name: string, exchange: Exchange, host: Host): Generator<
 function firstPrice(candidates: readonly Candidate[], host: Host): FoundPrice | undefined {
   for (const { model, targets } of candidates) {
     for (const target of targets) {
-      const provider = host.providers.find(target.provider)?.use;
+      const instance = host.providers.find(target.provider);
+      const provider = instance === undefined ? undefined : pricedAs(instance);
       const price = provider === undefined ? undefined : (target.price ?? host.prices.find(provider, target.model));
       if (provider !== undefined && price !== undefined) return { modelId: model.id, target, provider, price };
     }

@@ -15,9 +15,10 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     if (definition === undefined || missing.length > 0) continue;
     const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
     const plugin = definitions.ownName("provider", use);
+    const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
     const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
-    instances.set(name, Object.freeze({ name, use: plugin, translation, identity, timeouts, connections }));
+    instances.set(name, Object.freeze({ name, use: plugin, priceAs, translation, identity, timeouts, connections }));
   }
   const names = Object.freeze([...instances.keys()]);
   return { find: (name) => instances.get(name), names: () => names };

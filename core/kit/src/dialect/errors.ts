@@ -26,6 +26,8 @@ export interface UpstreamFailure {
   /** The class, where the provider's kind tells more than the status does. */
   readonly failure?: FailureClass | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The parameter that the provider names. */
+  readonly param?: string | undefined;
 }
 
 const CONTEXT =
@@ -66,6 +68,7 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
     case "bad_request":
       return new GatewayError("upstream_rejected", message ?? `The upstream refused the request${withStatus(status)}.`, {
         status: status !== undefined && status >= 400 && status < 500 ? status : 400,
+        ...(given.param === undefined ? {} : { param: scrub(given.param) }),
       });
     case "server":
       return serverError(status, message);
@@ -119,7 +122,7 @@ function withStatus(status: number | undefined): string {
  */
 export function readFailure(
   reply: ErrorReply,
-  read: (body: JsonObject, status: number) => Pick<UpstreamFailure, "message" | "failure" | "retryAfterMs">,
+  read: (body: JsonObject, status: number) => Omit<UpstreamFailure, "status">,
 ): GatewayError {
   const body = errorBodyOf(reply.body);
   const said = body === undefined ? {} : read(body, reply.status);

@@ -68,7 +68,7 @@ export class ChunkRepair {
     }
     const wanted = {
       id: this.#id?.value ?? id,
-      object: object ?? "chat.completion.chunk",
+      object: typeof object === "string" && object !== "" ? object : "chat.completion.chunk",
       created: this.#created?.value ?? created,
       model: this.#model,
     };

@@ -33,6 +33,10 @@ export function readErrorReply(reply: ErrorReply): GatewayError {
 
 /** The gateway's error of an error object that came inside a 200 reply or a stream. */
 export function readEmbeddedError(error: JsonObject): GatewayError {
+  const { code } = error;
+  // Some say by the code which status it would have been (openrouter.ai/docs/api/reference/errors-and-debugging).
+  if (typeof code === "number" && code >= 400 && code <= 599)
+    return readErrorReply({ status: code, headers: {}, body: JSON.stringify({ error }) });
   const message = typeof error.message === "string" ? scrub(error.message) : undefined;
   const kind = `${String(error.type ?? "")} ${String(error.code ?? "")}`;
   if (/rate_limit|\b429\b/.test(kind)) return rateLimited(error, message, undefined);

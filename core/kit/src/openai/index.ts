@@ -1,5 +1,6 @@
 /** The reference dialect: what the gateway speaks to clients, and many upstreams speak too. */
 
+export { type ErrorWords, readCompatibleError } from "./compatible-errors.ts";
 export { decodeChat } from "./decode.ts";
 export { decodeEmbeddings, type EmbeddingFormat, type EmbeddingsOptions, encodeEmbeddings, inputCount } from "./embeddings.ts";
 export { base64ToFloats, floatsToBase64 } from "./embeddings-format.ts";
@@ -7,7 +8,10 @@ export { encodeChat } from "./encode.ts";
 export { readEmbeddedError, readErrorReply } from "./errors.ts";
 export { decodeImages, encodeImages, isBase64OnlyModel } from "./images.ts";
 export { imageTokens } from "./media-tokens.ts";
+export { createMendedTranslator } from "./mended-stream.ts";
+export { Mender, type OwnFinishReasons } from "./mender.ts";
 export { ObservedText } from "./observed-text.ts";
+export { type ApiOperation, type ApiOperations, createOperations, imagesPerCall } from "./operations.ts";
 export { splitVectors, type Vectors } from "./split-vectors.ts";
 export { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "./parameters.ts";
 export { countPrompt, promptParts, type PromptParts } from "./prompt-tokens.ts";

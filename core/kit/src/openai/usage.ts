@@ -9,24 +9,36 @@ const NOTHING: JsonObject = {};
  * The usage of a reply or of a usage chunk. `serviceTier` is the reply's own `service_tier`; a usage that names one itself
  * (Anthropic's) wins. Returns `undefined` when there is none or when a total is not a whole number; parts that are missing
  * stay missing. Layers before Anthropic's models report cache writes beside the reference fields:
- * `cache_creation_input_tokens` and `cache_creation` are read here, as parts of `prompt_tokens`.
+ * `cache_creation_input_tokens` and `cache_creation` are read here, as parts of `prompt_tokens`. So are the words that compatible
+ * upstreams have for the same: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot) and `reasoning_tokens` (Perplexity)
+ * beside the totals, cached tokens that are more than the prompt, and reasoning that only the total counts (both xAI).
  */
 export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const promptTokens = count(value.prompt_tokens);
+  const ownPrompt = count(value.prompt_tokens);
   // An embeddings usage has no completion.
-  const completionTokens = value.completion_tokens === undefined ? 0 : count(value.completion_tokens);
-  if (promptTokens === undefined || completionTokens === undefined) return undefined;
+  const ownCompletion = value.completion_tokens === undefined ? 0 : count(value.completion_tokens);
+  if (ownPrompt === undefined || ownCompletion === undefined) return undefined;
   const prompt = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : NOTHING;
   const completion = isObject(value.completion_tokens_details) ? value.completion_tokens_details : NOTHING;
   const cached = isObject(prompt.cached_tokens_details) ? prompt.cached_tokens_details : NOTHING;
+  const total = count(value.total_tokens);
+  const cachedTokens =
+    count(prompt.cached_tokens) ??
+    count(value.cache_read_input_tokens) ??
+    count(value.prompt_cache_hit_tokens) ??
+    count(value.cached_tokens);
+  const reasoningTokens = count(completion.reasoning_tokens) ?? count(value.reasoning_tokens);
+  const isReasoningBeside = (reasoningTokens ?? 0) > 0 && total === ownPrompt + ownCompletion + (reasoningTokens ?? 0);
+  const promptTokens = ownPrompt + ((cachedTokens ?? 0) > ownPrompt ? (cachedTokens ?? 0) : 0);
+  const completionTokens = ownCompletion + (isReasoningBeside ? (reasoningTokens ?? 0) : 0);
   return compact({
     promptTokens,
     completionTokens,
-    totalTokens: count(value.total_tokens) ?? promptTokens + completionTokens,
-    cachedTokens: count(prompt.cached_tokens) ?? count(value.cache_read_input_tokens),
+    totalTokens: total === undefined || promptTokens !== ownPrompt ? promptTokens + completionTokens : total,
+    cachedTokens,
     ...readCacheWrites(value, prompt),
-    reasoningTokens: count(completion.reasoning_tokens),
+    reasoningTokens,
     audioPromptTokens: count(prompt.audio_tokens),
     imagePromptTokens: count(prompt.image_tokens),
     cachedAudioTokens: count(cached.audio_tokens),

@@ -158,6 +158,38 @@ describe("the usage of a native reply", () => {
       { type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 14, outputTokenCount: 36 } },
       { promptTokens: 14, completionTokens: 36, totalTokens: 50 },
     ],
+    [
+      "Groq: inside x_groq, in the last chunk",
+      { choices: [], x_groq: { id: "req_1", usage: { prompt_tokens: 18, completion_tokens: 4, total_tokens: 22 } } },
+      { promptTokens: 18, completionTokens: 4, totalTokens: 22 },
+    ],
+    [
+      "DeepSeek: hits of the cache beside the totals",
+      { usage: { prompt_tokens: 20, completion_tokens: 4, total_tokens: 24, prompt_cache_hit_tokens: 16 } },
+      { promptTokens: 20, cachedTokens: 16 },
+    ],
+    [
+      "Moonshot and Perplexity: cached and reasoning tokens beside the totals",
+      { usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29, cached_tokens: 8, reasoning_tokens: 5 } },
+      { promptTokens: 20, completionTokens: 9, totalTokens: 29, cachedTokens: 8, reasoningTokens: 5 },
+    ],
+    [
+      "xAI: reasoning that the total counts and the completion does not",
+      {
+        usage: {
+          prompt_tokens: 32,
+          completion_tokens: 9,
+          total_tokens: 241,
+          completion_tokens_details: { reasoning_tokens: 200 },
+        },
+      },
+      { promptTokens: 32, completionTokens: 209, totalTokens: 241, reasoningTokens: 200 },
+    ],
+    [
+      "xAI: more cached tokens than there are in the prompt",
+      { usage: { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 120 } } },
+      { promptTokens: 130, completionTokens: 1, totalTokens: 131, cachedTokens: 120 },
+    ],
   ])("%s", (_name, body, usage) => {
     expect(readNativeUsage(body)).toMatchObject(usage);
   });

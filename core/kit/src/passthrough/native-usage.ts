@@ -12,8 +12,7 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   // Anthropic's message_start and OpenAI's response events carry the reply inside.
   const carried = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
   const inner = isObject(value.usage) ? value : carried;
-  // Cohere's message-end carries the usage in its delta, its embeddings in their meta.
-  const { usage = isObject(value.delta) ? value.delta.usage : undefined } = inner;
+  const usage = usageIn(inner);
   const billed = isObject(usage) ? usage.billed_units : isObject(inner.meta) ? inner.meta.billed_units : undefined;
   if (isObject(billed)) return readBilledUnits(billed);
   if (isObject(usage)) {
@@ -23,6 +22,12 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   }
   if (isObject(inner.usageMetadata)) return readGemini(inner.usageMetadata);
   return isObject(value[BEDROCK_METRICS]) ? readMetrics(value[BEDROCK_METRICS]) : readPieces(inner);
+}
+
+/** Where the usage stands: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`. */
+function usageIn({ usage, delta, x_groq: groq }: JsonObject): JsonValue | undefined {
+  if (usage !== undefined) return usage;
+  return isObject(delta) ? delta.usage : isObject(groq) ? groq.usage : undefined;
 }
 
 /** Where the last chunk of Bedrock's InvokeModelWithResponseStream tells its tokens. */

@@ -5,4 +5,5 @@ export { asGatewayError } from "./errors.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { wholeAsStream } from "./whole-stream.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
+export { createTokenSource, openTokens, type TokenOptions, type TokenSource } from "./token.ts";
 export { Upstream, type SendOptions, type UpstreamOptions, type UpstreamResponse } from "./upstream.ts";

@@ -23,3 +23,11 @@ describe("readRetryAfterMs", () => {
     expect(readRetryAfterMs(headers)).toBe(expected);
   });
 });
+
+it.each([
+  [{ "retry-after-ms": "412", "retry-after": "1" }, 412],
+  [{ "retry-after-ms": "999999" }, 60_000],
+  [{ "retry-after-ms": "soon", "retry-after": "2" }, 2_000],
+])("reads milliseconds first: %j", (headers, ms) => {
+  expect(readRetryAfterMs(headers)).toBe(ms);
+});

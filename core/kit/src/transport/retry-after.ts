@@ -3,11 +3,13 @@
 const MAX_MS = 60_000;
 
 /**
- * Reads `Retry-After`. Seconds or HTTP date (RFC 9110 10.2.3); a date is measured against the reply's own `Date`, so that a
+ * Reads `retry-after-ms`, which OpenAI and Azure send beside it and which says more, else `Retry-After`. Seconds or HTTP date (RFC 9110 10.2.3); a date is measured against the reply's own `Date`, so that a
  * skewed clock does not matter. Returns milliseconds, at most one minute, `undefined` when absent, malformed or without a
  * reference.
  */
 export function readRetryAfterMs(headers: Readonly<Record<string, string | string[] | undefined>>): number | undefined {
+  const precise = headers["retry-after-ms"];
+  if (typeof precise === "string" && /^\d+(\.\d+)?$/.test(precise)) return Math.min(Math.ceil(Number(precise)), MAX_MS);
   const value = headers["retry-after"];
   if (typeof value !== "string") return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, MAX_MS);

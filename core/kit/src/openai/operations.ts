@@ -1,19 +1,15 @@
-/** What the API can do: a path, a request and a reply for each operation. */
+/** The operations of an API that speaks the reference dialect: a path, a request and a reply for each. */
 
-import {
-  decodeChat,
-  decodeEmbeddings,
-  decodeImages,
-  type EmbeddingsOptions,
-  encodeChat,
-  encodeEmbeddings,
-  encodeImages,
-} from "@sluice/kit/openai";
 import { type DecodedReply, GatewayError, type JsonDocument, type Operation, type ProviderRequest } from "@sluice/spec";
+import { decodeChat } from "./decode.ts";
+import { decodeEmbeddings, type EmbeddingsOptions, encodeEmbeddings } from "./embeddings.ts";
+import { encodeChat } from "./encode.ts";
+import { decodeImages, encodeImages } from "./images.ts";
 
 /** How one operation is called. */
 export interface ApiOperation {
-  readonly url: string;
+  /** The path below the API's base, with a slash before it. */
+  readonly path: string;
   encode(request: ProviderRequest): JsonDocument;
   decode(body: Uint8Array, request: ProviderRequest): DecodedReply;
 }
@@ -25,27 +21,21 @@ export interface ApiOperations {
   of(request: ProviderRequest): ApiOperation;
 }
 
-/** The operations of the API at `baseUrl`. */
-export function createOperations(baseUrl: string, embeddings: EmbeddingsOptions): ApiOperations {
-  const operations = new Map<Operation, ApiOperation>([
+/** The operations of an API; `only` names those that it has, `embeddings` what its vectors are written in. */
+export function createOperations(embeddings: EmbeddingsOptions = {}, only?: readonly Operation[]): ApiOperations {
+  const all: readonly (readonly [Operation, ApiOperation])[] = [
     [
       "chat",
       {
-        url: `${baseUrl}/chat/completions`,
+        path: "/chat/completions",
         encode: encodeChat,
         decode: (body, request) => decodeChat(body, request.replyModel, request),
       },
     ],
-    [
-      "embeddings",
-      {
-        url: `${baseUrl}/embeddings`,
-        encode: (request) => encodeEmbeddings(request, embeddings),
-        decode: decodeEmbeddings,
-      },
-    ],
-    ["images", { url: `${baseUrl}/images/generations`, encode: encodeImages, decode: decodeImages }],
-  ]);
+    ["embeddings", { path: "/embeddings", encode: (request) => encodeEmbeddings(request, embeddings), decode: decodeEmbeddings }],
+    ["images", { path: "/images/generations", encode: encodeImages, decode: decodeImages }],
+  ];
+  const operations = new Map(all.filter(([name]) => only === undefined || only.includes(name)));
   return {
     names: [...operations.keys()],
     of({ operation }) {

@@ -1,0 +1,124 @@
+/**
+ * Replies and chunks of upstreams that speak the reference dialect almost: thoughts under another name, calls without ids,
+ * finish reasons and usages of their own. What is well stays the same object.
+ */
+
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import { readEmbeddedError } from "./errors.ts";
+import { readUsage } from "./usage.ts";
+
+/** Finish reasons that are not the dialect's, in its words; `overloaded` is a failure. Others that are not are `stop`. */
+export type OwnFinishReasons = Readonly<Record<string, "stop" | "length" | "tool_calls" | "content_filter" | "overloaded">>;
+
+const REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "function_call"]);
+
+/** Mends the choices of one reply: names of thoughts, ids of calls, finish reasons. One for each reply, whole or streamed. */
+export class Mender {
+  readonly #reasons: OwnFinishReasons;
+  readonly #callPrefix: string;
+  /** Ids of the calls that were begun, by choice. */
+  readonly #calls = new Map<JsonValue | undefined, string[]>();
+
+  constructor(reasons: OwnFinishReasons, replyId: string) {
+    this.#reasons = reasons;
+    this.#callPrefix = `call_${replyId.replaceAll(/[^A-Za-z0-9]/g, "").slice(-20)}`;
+  }
+
+  /** A reply or a chunk; the same object when nothing is missing. Throws what a choice failed with. */
+  mend(value: JsonObject): JsonObject {
+    const { choices } = value;
+    if (!Array.isArray(choices) || isObject(value.error)) return value;
+    const mended = choices.map((choice: JsonValue) => (isObject(choice) ? this.#choice(choice) : choice));
+    const usage = mendUsage(value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined));
+    const isWell = mended.every((choice, index) => choice === choices[index]) && usage === value.usage;
+    return isWell ? value : { ...value, choices: mended, ...(usage === undefined ? {} : { usage }) };
+  }
+
+  #choice(choice: JsonObject): JsonObject {
+    if (isObject(choice.error)) throw readEmbeddedError(choice.error);
+    const part = isObject(choice.delta) ? "delta" : "message";
+    const said = choice[part];
+    const mended = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
+    const finish = this.#finish(choice);
+    return mended === said && finish === undefined
+      ? choice
+      : { ...choice, ...(mended === undefined ? {} : { [part]: mended }), ...finish };
+  }
+
+  #message(said: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
+    let mended = said;
+    // Groq, OpenRouter, Together, Ollama and newer vLLM say `reasoning`; the gateway has one name for it.
+    if (typeof said.reasoning === "string" && said.reasoning_content === undefined) {
+      const { reasoning, ...rest } = said;
+      mended = { ...rest, reasoning_content: reasoning };
+    }
+    const { tool_calls: calls } = said;
+    if (!Array.isArray(calls)) return mended;
+    const identified = calls.map((call: JsonValue) => (isObject(call) ? this.#call(call, choice, isDelta) : call));
+    return identified.every((call, index) => call === calls[index]) ? mended : { ...mended, tool_calls: identified };
+  }
+
+  /**
+   * A call that comes whole, without an id (Ollama) or with another one under an index that was there (Gemini's layer, older
+   * Ollama), is a new one; an id that a server repeats with every piece would begin a call anew, so it goes.
+   */
+  #call(call: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
+    const begun = this.#calls.get(choice) ?? [];
+    this.#calls.set(choice, begun);
+    const made = isObject(call.function) ? call.function : {};
+    const id = typeof call.id === "string" && call.id !== "" ? call.id : undefined;
+    const isNamed = typeof made.name === "string" && made.name !== "";
+    const given = typeof call.index === "number" ? call.index : undefined;
+    const known = isDelta && given !== undefined ? begun[given] : undefined;
+    const isNew = known === undefined ? isNamed || id !== undefined : isNamed && id !== undefined && id !== known;
+    const index = isNew
+      ? known === undefined
+        ? (given ?? begun.length)
+        : begun.length
+      : (given ?? Math.max(0, begun.length - 1));
+    if (isNew) begun[index] = id ?? `${this.#callPrefix}_${index}`;
+    const hasText = typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
+    const isWell =
+      hasText && (isNew ? id !== undefined && call.type === "function" : id === undefined) && (!isDelta || given === index);
+    if (isWell) return call;
+    const { id: _id, index: _index, type: _type, ...rest } = call;
+    return {
+      ...(isDelta ? { index } : {}),
+      ...(isNew ? { id: begun[index], type: "function" } : {}),
+      ...rest,
+      function: hasText
+        ? made
+        : { ...made, arguments: made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}) },
+    };
+  }
+
+  /** The finish reason in the dialect's words, where it is another; the provider's own stays beside it. */
+  #finish(choice: JsonObject): JsonObject | undefined {
+    const { finish_reason: native } = choice;
+    if (typeof native !== "string") return undefined;
+    const known = Object.hasOwn(this.#reasons, native) ? this.#reasons[native] : undefined;
+    if (known === "overloaded") throw new GatewayError("upstream_overloaded", `The upstream broke the reply off: ${native}.`);
+    const word = REASONS.has(native) ? native : (known ?? "stop");
+    const reason = word === "stop" && (this.#calls.get(choice.index)?.length ?? 0) > 0 ? "tool_calls" : word;
+    return reason === native ? undefined : { finish_reason: reason, native_finish_reason: choice.native_finish_reason ?? native };
+  }
+}
+
+/** A usage whose totals hold what the dialect's hold; members of the provider's own stay. */
+function mendUsage(usage: JsonValue | undefined): JsonValue | undefined {
+  const read = readUsage(usage);
+  if (read === undefined || !isObject(usage)) return usage;
+  const totals = { prompt_tokens: read.promptTokens, completion_tokens: read.completionTokens, total_tokens: read.totalTokens };
+  const details = {
+    ...detail("prompt_tokens_details", "cached_tokens", read.cachedTokens, usage),
+    ...detail("completion_tokens_details", "reasoning_tokens", read.reasoningTokens, usage),
+  };
+  const isWell = Object.entries(totals).every(([name, count]) => usage[name] === count) && Object.keys(details).length === 0;
+  return isWell ? usage : { ...usage, ...totals, ...details };
+}
+
+function detail(name: string, key: string, count: number | undefined, usage: JsonObject): JsonObject {
+  const given = isObject(usage[name]) ? usage[name] : {};
+  return count === undefined || given[key] === count ? {} : { [name]: { ...given, [key]: count } };
+}

@@ -1,0 +1,68 @@
+/** @sluice/provider-azure: Azure OpenAI as a provider, by deployment paths or by its v1 API. */
+
+import { defineProvider } from "@sluice/kit";
+import { createOperations, type ErrorWords, imagesPerCall, readCompatibleError } from "@sluice/kit/openai";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import type { Secret } from "@sluice/spec";
+import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
+import { entraTokens } from "./entra.ts";
+import { translateStream } from "./stream.ts";
+
+/** The newest of the dated versions that is no preview (learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle). */
+const DATED_VERSION = "2024-10-21";
+
+/** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
+const ERROR_WORDS: ErrorWords = { contentFilter: "content_policy", content_filter_error: "server", NoCapacity: "overloaded" };
+
+export default defineProvider<AzureConfig>({
+  name: "azure",
+  stability: "beta",
+  summary: "Azure OpenAI: chat, embeddings and images of a resource's deployments, by key or Entra token.",
+  config: azureConfigSchema,
+  check: checkCredential,
+  create(config, host) {
+    const { endpoint, api, api_key: key, token } = config;
+    const version = config.api_version ?? (api === "deployments" ? DATED_VERSION : undefined);
+    const query = version === undefined ? "" : `api-version=${encodeURIComponent(version)}`;
+    const account: Record<string, Secret> = {};
+    if (key !== undefined) account["api-key"] = key;
+    if (token !== undefined) account.authorization = token.map((value) => `Bearer ${value}`);
+    const tokens = entraTokens(config, host);
+    const headers = { "content-type": "application/json", ...account };
+    const { of, names } = createOperations();
+    const url = (path: string, deployment: string): string => {
+      const base = api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
+      return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
+    };
+    return {
+      capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
+      encode(request) {
+        const { path, encode } = of(request);
+        return { kind: "http", method: "POST", url: url(path, request.target.model), headers, body: encode(request).bytes };
+      },
+      decode: (body, request) => of(request).decode(body, request),
+      stream: translateStream,
+      error: (reply) => readCompatibleError(reply, ERROR_WORDS),
+      passthrough: ({ method, endpoint: path, query: asked, headers: native, body }) => {
+        const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
+        const isAdded = isDated && !/(?:^|&)api-version=/i.test(asked);
+        const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
+        return {
+          kind: "http",
+          method,
+          url: nativeUrl(endpoint, path, [asked, added].filter((part) => part !== "").join("&")),
+          headers: { ...native, ...account },
+          body,
+        };
+      },
+      ...(tokens === undefined
+        ? {}
+        : {
+            authorize: async (call) => {
+              const bearer = (await tokens.get()).map((value) => `Bearer ${value}`);
+              return { ...call, headers: { ...call.headers, authorization: bearer } };
+            },
+          }),
+    };
+  },
+});

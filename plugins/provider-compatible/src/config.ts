@@ -1,0 +1,84 @@
+/** The options of the provider, and what a schema cannot say of them. */
+
+import type { EmbeddingFormat } from "@sluice/kit/openai";
+import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
+import { type Preset, type PresetName, PRESETS } from "./presets.ts";
+
+/** What YAML says. */
+export interface CompatibleConfig {
+  readonly preset: PresetName;
+  readonly api_key?: Secret;
+  readonly base_url?: string;
+  readonly price_as?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly embedding_formats: readonly EmbeddingFormat[];
+}
+
+/** Headers that the gateway itself writes. */
+const OWN_HEADERS = new Set(["authorization", "content-type", "content-length", "host", "connection", "transfer-encoding"]);
+
+/** The schema of the options. */
+export const compatibleConfigSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    preset: {
+      type: "string",
+      enum: Object.keys(PRESETS),
+      default: "custom",
+      description: "Whose quirks it has; `custom` has none. Example: `groq`.",
+    },
+    api_key: {
+      type: "string",
+      "x-secret": true,
+      description: "The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none.",
+    },
+    base_url: {
+      type: "string",
+      pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+      description: "Where the API lives, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
+    },
+    price_as: {
+      type: "string",
+      pattern: "^[a-z0-9][a-z0-9-]*$",
+      description: "The provider of the price table whose prices its models have. Default: the preset's. Example: `together`.",
+    },
+    headers: {
+      type: "object",
+      additionalProperties: { type: "string", pattern: "^[\\x20-\\x7e]*$", description: "One value." },
+      description: "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
+    },
+    embedding_formats: {
+      type: "array",
+      minItems: 1,
+      uniqueItems: true,
+      items: { type: "string", enum: ["float", "base64"], description: "One format." },
+      default: ["float"],
+      description:
+        "The `encoding_format`s that the upstream takes; with one alone, the other is made of it. Example: `[float, base64]`.",
+    },
+  },
+};
+
+/** A preset without an address or without its key, and headers that are not the operator's. */
+export function checkOptions(config: CompatibleConfig): readonly ConfigFault[] {
+  const { preset: name, api_key: key, base_url: url, headers = {} } = config;
+  const preset: Preset = PRESETS[name];
+  const own = Object.keys(headers).find((header) => OWN_HEADERS.has(header.toLowerCase()));
+  return [
+    ...(url === undefined && preset.baseUrl === undefined
+      ? [{ path: [], message: `the preset ${name} has no address`, fix: "set base_url" }]
+      : []),
+    ...(key === undefined && preset.needsKey === true && url === undefined
+      ? [{ path: [], message: `the preset ${name} needs a key`, fix: "set api_key, a reference to a variable" }]
+      : []),
+    ...(own === undefined
+      ? []
+      : [
+          {
+            path: ["headers", own],
+            message: `the gateway writes the header ${own} itself`,
+            fix: "remove it; a key belongs into api_key",
+          },
+        ]),
+  ];
+}

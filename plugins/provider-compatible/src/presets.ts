@@ -1,0 +1,227 @@
+/**
+ * What is known of providers that speak the OpenAI format with quirks of their own. Data: a row each, with its source. A quirk that
+ * shows in the reply itself (a usage in another place, calls without ids) needs no row: `Mender` of the kit
+ * knows it by its shape.
+ */
+
+import type { ErrorWords, OwnFinishReasons } from "@sluice/kit/openai";
+import type { Feature, JsonObject, Operation } from "@sluice/spec";
+
+/** One provider. What is absent is as in the OpenAI API. */
+export interface Preset {
+  /** Where the API lives; absent: the operator says it. */
+  readonly baseUrl?: string;
+  /** A key is needed. Servers of one's own need none. */
+  readonly needsKey?: true;
+  /** The name in the price table. */
+  readonly priceAs?: string;
+  /** Absent: chat. */
+  readonly operations?: readonly Operation[];
+  readonly hasNoTools?: true;
+  /** Parameters of the reference dialect that it refuses or does not heed. */
+  readonly refused: readonly string[];
+  /** Other names of parameters. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** Members that go along where the client sends none. */
+  readonly defaults?: JsonObject;
+  /** It has JSON mode, and no schemas. */
+  readonly hasNoSchema?: true;
+  /** Blocks that messages may hold beside text. Absent: any; the provider says what it cannot. */
+  readonly blocks?: readonly string[];
+  /** Has no role `developer`. */
+  readonly hasNoDeveloper?: true;
+  /** What an assistant's thoughts are called on the way in; absent: `reasoning_content`. `none`: they stay away. */
+  readonly thoughts?: "reasoning" | "none";
+  /** Takes a budget of thoughts as `reasoning: {max_tokens}`. */
+  readonly budget?: "reasoning";
+  /** Its usage comes unasked, and `stream_options` is nothing that it knows. */
+  readonly tellsUsage?: true;
+  /** Finish reasons of its own; `overloaded` is a failure. */
+  readonly finish?: OwnFinishReasons;
+  readonly errors?: ErrorWords;
+  /** Images are asked for by `width`, `height` and `response_format: base64`. */
+  readonly images?: "pixels";
+  /** What no model of it can do. */
+  readonly lacks?: readonly Feature[];
+}
+
+/** Parameters that only OpenAI's own models know. */
+const OPENAI_ONLY = [
+  "prediction",
+  "modalities",
+  "audio",
+  "verbosity",
+  "store",
+  "web_search_options",
+  "safety_identifier",
+  "prompt_cache_retention",
+];
+const LEGACY_TOOLS = ["functions", "function_call"];
+const IMAGE_ONLY = ["quality", "style", "background", "output_compression", "moderation"];
+/** Servers of one's own. */
+const LOCAL = {
+  operations: ["chat", "embeddings"],
+  refused: [...OPENAI_ONLY, ...LEGACY_TOOLS, "thinking", "service_tier", "prompt_cache_key"],
+} as const;
+
+/** Providers by the name of their preset. */
+export const PRESETS = {
+  // console.groq.com/docs/openai ("currently unsupported": logprobs, logit_bias, top_logprobs, n above 1), docs/reasoning, docs/api-reference.
+  groq: {
+    baseUrl: "https://api.groq.com/openai/v1",
+    needsKey: true,
+    priceAs: "groq",
+    refused: [...OPENAI_ONLY, "logprobs", "top_logprobs", "logit_bias", "n", "thinking", "prompt_cache_key"],
+    blocks: ["image_url"],
+    thoughts: "reasoning",
+    errors: {
+      "498": "overloaded",
+      tool_use_failed: "bad_request",
+      json_validate_failed: "bad_request",
+      request_too_large: "context_window",
+    },
+    lacks: ["audio", "documents", "speech"],
+  },
+  // api-docs.deepseek.com/api/create-chat-completion and guides/thinking_mode: thoughts of a turn with tools must be sent back.
+  deepseek: {
+    baseUrl: "https://api.deepseek.com",
+    needsKey: true,
+    priceAs: "deepseek",
+    refused: [
+      ...OPENAI_ONLY,
+      ...LEGACY_TOOLS,
+      "n",
+      "seed",
+      "logit_bias",
+      "parallel_tool_calls",
+      "service_tier",
+      "prompt_cache_key",
+    ],
+    renamed: { max_completion_tokens: "max_tokens" },
+    hasNoSchema: true,
+    blocks: [],
+    hasNoDeveloper: true,
+    finish: { insufficient_system_resource: "overloaded" },
+    lacks: ["images", "audio", "documents", "speech", "schema"],
+  },
+  // docs.x.ai/docs/api-reference: reasoning models refuse stop and penalties, by model, so the provider says it.
+  xai: {
+    baseUrl: "https://api.x.ai/v1",
+    needsKey: true,
+    priceAs: "x-ai",
+    operations: ["chat", "images"],
+    refused: [
+      ...OPENAI_ONLY,
+      ...LEGACY_TOOLS,
+      ...IMAGE_ONLY,
+      "size",
+      "output_format",
+      "logit_bias",
+      "thinking",
+      "service_tier",
+      "prompt_cache_key",
+    ],
+    blocks: ["image_url", "file"],
+    lacks: ["audio", "speech"],
+  },
+  // docs.together.ai/reference/chat-completions-1 and reference/post-images-generations.
+  together: {
+    baseUrl: "https://api.together.xyz/v1",
+    needsKey: true,
+    priceAs: "together",
+    operations: ["chat", "embeddings", "images"],
+    refused: [
+      ...OPENAI_ONLY,
+      ...LEGACY_TOOLS,
+      ...IMAGE_ONLY,
+      "encoding_format",
+      "dimensions",
+      "parallel_tool_calls",
+      "top_logprobs",
+      "thinking",
+      "service_tier",
+      "prompt_cache_key",
+    ],
+    renamed: { max_completion_tokens: "max_tokens" },
+    hasNoDeveloper: true,
+    thoughts: "reasoning",
+    finish: { eos: "stop" },
+    images: "pixels",
+  },
+  // docs.fireworks.ai/api-reference/post-chatcompletions.
+  fireworks: {
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    needsKey: true,
+    priceAs: "fireworks",
+    operations: ["chat", "embeddings"],
+    refused: [...OPENAI_ONLY, ...LEGACY_TOOLS, "seed", "service_tier"].filter((name) => name !== "prediction"),
+    renamed: { max_completion_tokens: "max_tokens" },
+    hasNoDeveloper: true,
+  },
+  // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a stream, `: OPENROUTER PROCESSING`.
+  openrouter: {
+    baseUrl: "https://openrouter.ai/api/v1",
+    needsKey: true,
+    priceAs: "openrouter",
+    refused: [...LEGACY_TOOLS, "store", "safety_identifier", "prompt_cache_retention", "service_tier"],
+    renamed: { max_completion_tokens: "max_tokens" },
+    defaults: { usage: { include: true } },
+    hasNoDeveloper: true,
+    thoughts: "reasoning",
+    budget: "reasoning",
+    finish: { error: "overloaded" },
+  },
+  // docs.perplexity.ai/api-reference/chat-completions-post: no tools; citations, search_results and their usage stay as they are.
+  perplexity: {
+    baseUrl: "https://api.perplexity.ai",
+    needsKey: true,
+    priceAs: "perplexity",
+    hasNoTools: true,
+    refused: [
+      ...OPENAI_ONLY,
+      "n",
+      "stop",
+      "seed",
+      "logit_bias",
+      "logprobs",
+      "top_logprobs",
+      "thinking",
+      "service_tier",
+      "prompt_cache_key",
+    ].filter((name) => name !== "web_search_options"),
+    renamed: { max_completion_tokens: "max_tokens" },
+    blocks: ["image_url", "file_url"],
+    hasNoDeveloper: true,
+    thoughts: "none",
+    tellsUsage: true,
+    lacks: ["tools", "audio", "speech"],
+  },
+  // docs.ollama.com/api/openai-compatibility ("Supported request fields").
+  ollama: {
+    ...LOCAL,
+    baseUrl: "http://127.0.0.1:11434/v1",
+    refused: [...LOCAL.refused, "n", "logit_bias", "parallel_tool_calls", "tool_choice"],
+    renamed: { max_completion_tokens: "max_tokens" },
+    blocks: ["image_url"],
+    hasNoDeveloper: true,
+    thoughts: "reasoning",
+    lacks: ["audio", "documents", "speech"],
+  },
+  // docs.vllm.ai/en/latest/serving/openai_compatible_server.html.
+  vllm: { ...LOCAL, baseUrl: "http://127.0.0.1:8000/v1", thoughts: "reasoning", finish: { abort: "overloaded" } },
+  // lmstudio.ai/docs/app/api/endpoints/openai ("Supported payload parameters").
+  lmstudio: {
+    ...LOCAL,
+    baseUrl: "http://127.0.0.1:1234/v1",
+    refused: [...LOCAL.refused, "n", "logprobs", "top_logprobs", "parallel_tool_calls"],
+    renamed: { max_completion_tokens: "max_tokens" },
+    blocks: ["image_url"],
+    hasNoDeveloper: true,
+    lacks: ["audio", "documents", "speech"],
+  },
+  // Anything else: everything goes on as it is, and the server says what it cannot.
+  custom: { operations: ["chat", "embeddings", "images"], refused: [] },
+} as const satisfies Record<string, Preset>;
+
+/** A preset's name. */
+export type PresetName = keyof typeof PRESETS;

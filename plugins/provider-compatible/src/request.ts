@@ -1,0 +1,85 @@
+/** Requests as a preset has them. What needs no change keeps its bytes. */
+
+import { isObject } from "@sluice/kit";
+import { refusalsOf } from "@sluice/kit/dialect";
+import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { Preset } from "./presets.ts";
+
+type Changes = Record<string, JsonValue | undefined>;
+
+/** Blocks that every upstream takes. */
+const TEXT_BLOCKS = ["text", "refusal"];
+
+/** The document of a chat request. Throws `unsupported_parameter` for a block or a format that the preset has not. */
+export function adaptChat(document: JsonDocument, request: ProviderRequest, preset: Preset): JsonDocument {
+  const { value } = document;
+  const refuse = refusalsOf(request);
+  const changes: Changes = {};
+  if (preset.hasNoSchema === true && isObject(value.response_format) && value.response_format.type === "json_schema") {
+    refuse("response_format", "a JSON schema (it has JSON mode alone)");
+  }
+  for (const [from, to] of Object.entries(preset.renamed ?? {})) {
+    if (value[from] === undefined) continue;
+    changes[to] = value[from];
+    changes[from] = undefined;
+  }
+  for (const [name, member] of Object.entries(preset.defaults ?? {})) if (value[name] === undefined) changes[name] = member;
+  if (preset.tellsUsage === true) changes.stream_options = undefined;
+  if (preset.budget === "reasoning" && isObject(value.thinking)) {
+    const { type, budget_tokens: budget } = value.thinking;
+    changes.thinking = undefined;
+    changes.reasoning ??=
+      type === "disabled" ? { enabled: false } : budget === undefined ? { enabled: true } : { max_tokens: budget };
+  }
+  const { messages } = value;
+  if (Array.isArray(messages)) {
+    const adapted = messages.map((message: JsonValue, index) => {
+      if (!isObject(message)) return message;
+      if (preset.blocks !== undefined) checkBlocks(message.content, preset.blocks, `messages[${index}]`, refuse);
+      return adaptMessage(message, preset);
+    });
+    if (adapted.some((message, index) => message !== messages[index])) changes.messages = adapted;
+  }
+  return document.with(changes);
+}
+
+function checkBlocks(
+  content: JsonValue | undefined,
+  taken: readonly string[],
+  path: string,
+  refuse: ReturnType<typeof refusalsOf>,
+): void {
+  if (!Array.isArray(content)) return;
+  for (const [index, block] of content.entries()) {
+    const type = isObject(block) && typeof block.type === "string" ? block.type : "text";
+    if (!TEXT_BLOCKS.includes(type) && !taken.includes(type)) {
+      refuse(`${path}.content[${index}]`, `a block of the type ${type.slice(0, 64)}`);
+    }
+  }
+}
+
+/** Thoughts under the preset's name; signed ones are another provider's. */
+function adaptMessage(message: JsonObject, { hasNoDeveloper, thoughts }: Preset): JsonObject {
+  const isDeveloper = hasNoDeveloper === true && message.role === "developer";
+  const { thinking_blocks: signed, reasoning_content: told, ...rest } = message;
+  const isRenamed = told !== undefined && thoughts !== undefined;
+  if (!isDeveloper && signed === undefined && !isRenamed) return message;
+  return {
+    ...rest,
+    ...(isDeveloper ? { role: "system" } : {}),
+    ...(told === undefined || thoughts === "none" ? {} : { [thoughts ?? "reasoning_content"]: told }),
+  };
+}
+
+/** The document of an image request: pixels of its own instead of a size. */
+export function adaptImages(document: JsonDocument, request: ProviderRequest): JsonDocument {
+  const { size, response_format: format } = document.value;
+  const changes: Changes = {};
+  if (typeof size === "string" && size !== "auto") {
+    const [, width, height] = /^(\d{1,5})x(\d{1,5})$/.exec(size) ?? refusalsOf(request)("size", `the size ${size.slice(0, 32)}`);
+    Object.assign(changes, { width: Number(width), height: Number(height) });
+  }
+  if (size !== undefined) changes.size = undefined;
+  if (format === "b64_json") changes.response_format = "base64";
+  return document.with(changes);
+}
