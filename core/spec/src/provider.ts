@@ -76,6 +76,11 @@ export interface StreamSink {
 /** Translates one stream, event by event. Throws a GatewayError when the stream reports an error or breaks its dialect. */
 export interface StreamTranslator {
   event(event: UpstreamEvent, sink: StreamSink): void;
+  /**
+   * The connection has ended in good order, and nothing said that the stream is done. For dialects without an end mark, which
+   * say here whether the reply is whole.
+   */
+  end?(sink: StreamSink): void;
 }
 
 /** What an upstream's error reply says of itself. */

@@ -19,6 +19,10 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
       { size: "256x256", price: 0.016 },
     ],
   },
+  "google/imagen-3.0-generate-002": { images: [{ price: 0.04 }] },
+  "google/imagen-4.0-fast-generate-001": { images: [{ price: 0.02 }] },
+  "google/imagen-4.0-generate-001": { images: [{ price: 0.04 }] },
+  "google/imagen-4.0-ultra-generate-001": { images: [{ price: 0.06 }] },
   "openai/dall-e-3": {
     images: [
       { size: "1024x1024", quality: "standard", price: 0.04 },

@@ -74,6 +74,8 @@ describe("the price table", () => {
   it("reads the other tables under our plugins' names", () => {
     expect(table.find("anthropic", "claude-3-5-haiku-20241022")?.source).toBe(SEED_SOURCE);
     expect(table.find("gemini", "gemini-2.0-flash")?.source).toBe(SEED_SOURCE);
+    expect(table.find("vertex", "claude-sonnet-4-5@20250929")).toMatchObject({ input: 3_000_000, output: 15_000_000 });
+    expect(table.find("vertex", "imagen-4.0-generate-001")?.images).toEqual([{ picoUsd: 40_000_000_000 }]);
   });
 
   it("keeps the tiers of the table", () => {

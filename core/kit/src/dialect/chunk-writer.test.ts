@@ -1,7 +1,7 @@
 import type { Frame, FrameRole, StreamSink, Usage } from "@sluice/spec";
 import { describe, expect, it } from "vitest";
 import { REPLY_MODEL, requestOf } from "../testing/contract/subject.ts";
-import { ChunkWriter } from "./chunk-writer.ts";
+import { ChunkWriter, createStreamTranslator } from "./chunk-writer.ts";
 
 function collected(write: (writer: ChunkWriter) => void) {
   const frames: { role: FrameRole; frame: Frame }[] = [];
@@ -81,5 +81,34 @@ describe("a chunk writer", () => {
     expect(() => collected((writer) => writer.done())).toThrow("without a stop reason");
     expect(() => collected((writer) => writer.callArguments(1, "{}"))).toThrow("never began");
     expect(() => collected((writer) => writer.keep("x".repeat(9 * 1024 * 1024)))).toThrow("larger than the gateway accepts");
+  });
+});
+
+describe("a stream translator", () => {
+  it("is told of the end where its dialect has no mark of it, and of a call's extra content", () => {
+    const request = requestOf({}, { provider: "p", model: "m", operation: "chat", stream: true });
+    const texts: string[] = [];
+    let dones = 0;
+    const sink: StreamSink = {
+      committed: false,
+      frame: (frame) => void texts.push(JSON.stringify(frame.chunk())),
+      usage() {},
+      done: () => void dones++,
+    };
+    const translator = createStreamTranslator(request, (writer) => ({
+      event: ({ data }) =>
+        writer.call(0, { id: data, name: "f", arguments: "{}", extra: { google: { thought_signature: "s" } } }),
+      end() {
+        writer.finish("STOP", {});
+        writer.done();
+      },
+    }));
+    translator.event({ event: undefined, data: "a" }, sink);
+    expect(dones).toBe(0);
+    translator.end?.(sink);
+    expect(dones).toBe(1);
+    expect(texts.join()).toContain('"extra_content":{"google":{"thought_signature":"s"}}');
+    expect(texts.at(-1)).toContain('"finish_reason":"tool_calls"');
+    expect(createStreamTranslator(request, () => () => undefined).end).toBeUndefined();
   });
 });

@@ -12,6 +12,7 @@ import {
 } from "@sluice/spec";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
+import { extraContent, type ReplyCall } from "./reply.ts";
 import { usageJson } from "./usage.ts";
 
 /** The most that is kept of one stream: thoughts wait for their signature. */
@@ -20,16 +21,32 @@ const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
 /** A translator of one stream: it is given each event and says what it means. */
 export type EventHandler = (event: UpstreamEvent) => void;
 
+/** A translator of a dialect without an end mark: `end` is told that the connection has ended in good order. */
+export interface StreamHandler {
+  readonly event: EventHandler;
+  readonly end: () => void;
+}
+
 /** A stream translator whose handler writes through a {@link ChunkWriter}. */
-export function createStreamTranslator(request: ProviderRequest, make: (writer: ChunkWriter) => EventHandler): StreamTranslator {
+export function createStreamTranslator(
+  request: ProviderRequest,
+  make: (writer: ChunkWriter) => EventHandler | StreamHandler,
+): StreamTranslator {
   const writer = new ChunkWriter(request);
-  const handle = make(writer);
-  return {
+  const made = make(writer);
+  const handle = typeof made === "function" ? made : made.event;
+  const translator: StreamTranslator = {
     event(event, sink) {
       writer.into(sink);
       handle(event);
     },
   };
+  if (typeof made === "function") return translator;
+  translator.end = (sink) => {
+    writer.into(sink);
+    made.end();
+  };
+  return translator;
 }
 
 interface Call {
@@ -103,11 +120,11 @@ export class ChunkWriter {
   }
 
   /** A call begins. `key` is how the provider tells blocks apart; the client reads the ordinal among calls. */
-  callStart(key: string | number, { id, name }: { readonly id: string; readonly name: string }): void {
+  callStart(key: string | number, { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">): void {
     this.begin();
     const index = this.#calls.size;
     this.#calls.set(key, { index, hasArguments: false });
-    const call = { index, id, type: "function", function: { name, arguments: "" } };
+    const call = { index, id, type: "function", function: { name, arguments: "" }, ...extraContent(extra) };
     this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
   }
 
@@ -125,7 +142,7 @@ export class ChunkWriter {
   }
 
   /** A call in one piece. */
-  call(key: string | number, call: { readonly id: string; readonly name: string; readonly arguments: string }): void {
+  call(key: string | number, call: ReplyCall): void {
     this.callStart(key, call);
     this.callArguments(key, call.arguments);
     this.callEnd(key);

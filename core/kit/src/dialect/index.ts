@@ -1,7 +1,7 @@
 /** For providers of another dialect: a request read once, and what a reply, a stream and an error are written with. */
 
 export { type ChatDialect, type ChatRequest, readChatRequest, type ResponseFormat } from "./chat-request.ts";
-export { ChunkWriter, createStreamTranslator, type EventHandler } from "./chunk-writer.ts";
+export { ChunkWriter, createStreamTranslator, type EventHandler, type StreamHandler } from "./chunk-writer.ts";
 export { base64Bytes, type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
 export {
   errorBodyOf,
@@ -16,7 +16,7 @@ export { finishReason, type FinishReason, type FinishTable } from "./finish.ts";
 export { mapId, mapNames, mapToolNames, type NameMap, type NameRule } from "./names.ts";
 export type { AudioPart, ContentPart, DocumentPart, ImagePart, TextPart, ThinkingPart, VideoPart } from "./parts.ts";
 export { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
-export { type ChatAnswer, chatReply, objectsOf, readJsonBody, readJsonEvent, type ReplyCall } from "./reply.ts";
+export { type ChatAnswer, chatReply, extraContent, objectsOf, readJsonBody, readJsonEvent, type ReplyCall } from "./reply.ts";
 export { invalidReply } from "../openai/skeleton-reply.ts";
 export { EXCEPTION_PREFIX } from "../stream/event-frames.ts";
 export { lowerSchema, type SchemaSubset } from "./schema.ts";

@@ -15,6 +15,8 @@ interface PartBase {
 export interface TextPart extends PartBase {
   readonly kind: "text";
   readonly text: string;
+  /** What a provider gave with an assistant's text and wants back; see {@link givenBack}. */
+  readonly extra?: JsonObject;
 }
 
 export interface ImagePart extends PartBase {
@@ -56,10 +58,20 @@ export interface ThinkingPart extends PartBase {
 export type ContentPart = TextPart | ImagePart | AudioPart | DocumentPart | VideoPart | ThinkingPart;
 
 const NO_CACHE: { readonly cacheControl?: JsonObject } = {};
+const NO_EXTRA: { readonly extra?: JsonObject } = {};
 
 /** The cache marker of a block, message or tool. */
 export function cacheMarker(value: JsonObject): { readonly cacheControl?: JsonObject } {
   return isObject(value.cache_control) ? { cacheControl: value.cache_control } : NO_CACHE;
+}
+
+/**
+ * What a provider gave with a message or a call, for the client to give back: `extra_content`, as Google's layer of the
+ * reference dialect names it, or `provider_specific_fields`, as LiteLLM does.
+ */
+export function givenBack(value: JsonObject): { readonly extra?: JsonObject } {
+  const extra = [value.extra_content, value.provider_specific_fields].find((each) => isObject(each));
+  return extra === undefined ? NO_EXTRA : { extra };
 }
 
 /** The content of a message as parts. Empty texts are left out: several providers refuse them. */

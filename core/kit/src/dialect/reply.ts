@@ -13,6 +13,8 @@ export interface ReplyCall {
   readonly name: string;
   /** JSON text; `{}` when the model gave none. */
   readonly arguments: string;
+  /** What the provider wants back with the call, under its name: `{ google: { thought_signature } }`. */
+  readonly extra?: JsonObject | undefined;
 }
 
 /** What a model answered. */
@@ -68,8 +70,13 @@ function choiceOf(answer: ChatAnswer, index: number): JsonObject {
   };
 }
 
-function callOf({ id, name, arguments: text }: ReplyCall): JsonObject {
-  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text } };
+function callOf({ id, name, arguments: text, extra }: ReplyCall): JsonObject {
+  return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text }, ...extraContent(extra) };
+}
+
+/** `extra_content`, as Google's own layer of the reference dialect writes what a client has to give back. */
+export function extraContent(extra: JsonObject | undefined): JsonObject {
+  return extra === undefined ? {} : { extra_content: extra };
 }
 
 /** The object of a body. Throws `upstream_invalid_response` when it is none. */

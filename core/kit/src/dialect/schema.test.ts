@@ -56,6 +56,15 @@ describe("a lowered schema", () => {
     for (const schema of [...SCHEMAS.values(), ...Object.values(HARD_SCHEMAS)]) expect(lower(schema, {})).toEqual(schema);
   });
 
+  it("has enums of strings alone, and says null among their values in another way", () => {
+    expect(lower({ type: ["integer", "null"], enum: [1, 2, null] })).toEqual({
+      type: "string",
+      enum: ["1", "2"],
+      nullable: true,
+    });
+    expect(lower({ const: true })).toEqual({ type: "string", enum: ["true"] });
+  });
+
   it("has references replaced by what they mean, with what stood beside them", () => {
     const schema = {
       properties: { a: { $ref: "#/$defs/x~1y", description: "A." } },
@@ -82,7 +91,7 @@ describe("a lowered schema", () => {
   });
 
   it("says in another way what can be said so, and tells the rest in words", () => {
-    expect(lower({ const: 4 })).toEqual({ enum: ["4"] });
+    expect(lower({ const: 4 })).toEqual({ type: "string", enum: ["4"] });
     expect(lower({ type: ["string", "null"] })).toEqual({ type: "string", nullable: true });
     expect(lower({ type: ["string", "integer"] })).toEqual({ anyOf: [{ type: "string" }, { type: "integer" }] });
     expect(

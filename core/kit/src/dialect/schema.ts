@@ -19,7 +19,7 @@ export interface SchemaSubset {
   readonly const?: "keep" | "enum";
   /** `nullable`: `[string, null]` becomes a nullable string, several types an `anyOf`. */
   readonly typeLists?: "keep" | "nullable";
-  /** `strings`: values of an `enum` are written as strings. */
+  /** `strings`: an `enum` is one of strings, whatever its values were; null among them becomes `nullable`. */
   readonly enums?: "keep" | "strings";
   /** `closed`: every object says `additionalProperties: false`. */
   readonly objects?: "keep" | "closed";
@@ -90,6 +90,7 @@ class Lowering {
       }
       out[keyword] = this.#nested(keyword, value, `${path}.${keyword}`, after, depth);
     }
+    if (this.#subset.enums === "strings" && Array.isArray(out.enum)) asStrings(out, out.enum as readonly JsonValue[]);
     if (this.#subset.objects === "closed" && isObjectSchema(out)) out.additionalProperties = false;
     // A bare description holds nothing of the constraint: the model is told it in words.
     if (Object.keys(untold).length > 0) {
@@ -117,8 +118,6 @@ class Lowering {
     if (NAMED.has(keyword) && isObject(value)) {
       return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, lower(each ?? null, `${path}.${name}`)]));
     }
-    if (keyword === "enum" && this.#subset.enums === "strings" && Array.isArray(value))
-      return value.map((each: JsonValue) => (typeof each === "string" ? each : JSON.stringify(each)));
     return value;
   }
 
@@ -177,6 +176,19 @@ class Lowering {
     }
     return typeLists === "nullable" && Array.isArray(out.type) ? withoutTypeList(out) : out;
   }
+}
+
+/** An enum of strings and of nothing else; null among its values is said by `nullable`. */
+function asStrings(schema: Record<string, JsonValue>, values: readonly JsonValue[]): void {
+  const texts = values.filter((each) => each !== null);
+  if (texts.length === 0) {
+    delete schema.enum;
+    schema.type = "null";
+    return;
+  }
+  if (texts.length < values.length) schema.nullable = true;
+  schema.type = "string";
+  schema.enum = texts.map((each) => (typeof each === "string" ? each : JSON.stringify(each)));
 }
 
 function withoutTypeList(schema: JsonObject): JsonObject {

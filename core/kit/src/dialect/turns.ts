@@ -2,7 +2,15 @@
 
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { cacheMarker, type ContentPart, readContent, readThinking, type TextPart, type ThinkingPart } from "./parts.ts";
+import {
+  cacheMarker,
+  type ContentPart,
+  givenBack,
+  readContent,
+  readThinking,
+  type TextPart,
+  type ThinkingPart,
+} from "./parts.ts";
 import { invalidField, type Refuse } from "./refusal.ts";
 
 /** A call that the model made. */
@@ -16,6 +24,8 @@ export interface CallPart {
   /** The arguments as an object. Ones that are no JSON object stand under `invalid_arguments`, so that the turn can be told. */
   readonly input: JsonObject;
   readonly cacheControl?: JsonObject;
+  /** What the provider gave with the call and wants back, a signature for example. */
+  readonly extra?: JsonObject;
 }
 
 /** What a tool answered. */
@@ -88,7 +98,7 @@ function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refu
     case "assistant": {
       const calls = readCalls(message, path, seen);
       for (const { id, name } of calls) seen.names.set(id, name);
-      return [...thoughts(message, path), ...content(), ...refusalText(message, path), ...calls];
+      return [...thoughts(message, path), ...withExtra(content(), message), ...refusalText(message, path), ...calls];
     }
     case "tool":
     case "function": {
@@ -142,7 +152,15 @@ function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
     if (!isObject(call) || !isObject(call.function)) throw invalidField(at, "a function call");
     if (typeof call.id !== "string" || call.id === "") throw invalidField(`${at}.id`, "the id of the call");
     const name = callName(call.function, `${at}.function`);
-    return { kind: "call", path: at, id: call.id, name, ...readArguments(call.function.arguments), ...cacheMarker(call) };
+    return {
+      kind: "call",
+      path: at,
+      id: call.id,
+      name,
+      ...readArguments(call.function.arguments),
+      ...cacheMarker(call),
+      ...givenBack(call),
+    };
   });
 }
 
@@ -174,6 +192,12 @@ function withMarker(parts: Part[], message: JsonObject): Part[] {
   const last = parts.at(-1);
   if (cacheControl === undefined || last === undefined || last.cacheControl !== undefined) return parts;
   return [...parts.slice(0, -1), { ...last, cacheControl }];
+}
+
+/** What came with an assistant's answer belongs to its last text. */
+function withExtra(parts: ContentPart[], message: JsonObject): ContentPart[] {
+  const last = parts.at(-1);
+  return last?.kind === "text" ? [...parts.slice(0, -1), { ...last, ...givenBack(message) }] : parts;
 }
 
 /** Results before everything else, in the order of the calls that they answer; thoughts first, calls last. */

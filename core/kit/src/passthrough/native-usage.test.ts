@@ -115,6 +115,19 @@ describe("the usage of a native reply", () => {
       { promptTokens: 9, completionTokens: 4, audioPromptTokens: 7 },
     ],
     [
+      "Vertex AI: the kind of traffic is a tier, and cached parts have modalities",
+      {
+        usageMetadata: {
+          promptTokenCount: 9,
+          candidatesTokenCount: 4,
+          cachedContentTokenCount: 5,
+          cacheTokensDetails: [{ modality: "AUDIO", tokenCount: 5 }],
+          trafficType: "ON_DEMAND_FLEX",
+        },
+      },
+      { promptTokens: 9, cachedTokens: 5, cachedAudioTokens: 5, serviceTier: "flex" },
+    ],
+    [
       "Gemini: thoughts stand beside the candidates",
       {
         usageMetadata: {

@@ -138,13 +138,24 @@ function readGemini(usage: JsonObject): Usage | undefined {
   const promptTokens = prompt + (count(usage.toolUsePromptTokenCount) ?? 0);
   return made(promptTokens, (count(usage.candidatesTokenCount) ?? 0) + (thoughts ?? 0), {
     cachedTokens: count(usage.cachedContentTokenCount),
+    cachedAudioTokens: ofModality(usage.cacheTokensDetails, "AUDIO"),
+    cachedImageTokens: ofModality(usage.cacheTokensDetails, "IMAGE"),
     reasoningTokens: thoughts,
     audioPromptTokens: ofModality(usage.promptTokensDetails, "AUDIO"),
     imagePromptTokens: ofModality(usage.promptTokensDetails, "IMAGE"),
     audioCompletionTokens: ofModality(usage.candidatesTokensDetails, "AUDIO"),
     imageCompletionTokens: ofModality(usage.candidatesTokensDetails, "IMAGE"),
+    serviceTier: TRAFFIC[String(usage.trafficType)] ?? word(usage.serviceTier),
   });
 }
+
+/** Vertex' words for what its price lists call a tier (`TrafficType` of @google/genai 2.32.0). */
+const TRAFFIC: Readonly<Record<string, string>> = {
+  ON_DEMAND: "standard",
+  ON_DEMAND_PRIORITY: "priority",
+  ON_DEMAND_FLEX: "flex",
+  PROVISIONED_THROUGHPUT: "provisioned_throughput",
+};
 
 /** Gemini lists the parts of a count by modality: `[{ modality: "AUDIO", tokenCount: 12 }]`. */
 function ofModality(details: JsonValue | undefined, modality: string): number | undefined {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Attempt, type Frame, GatewayError, type StreamReply } from "@sluice/spec";
+import { type Attempt, type Frame, GatewayError, type StreamReply, type StreamTranslator } from "@sluice/spec";
 import { createChatTranslator } from "../openai/stream.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { fakeAttempt } from "../testing/fake-exchange.ts";
@@ -24,6 +24,7 @@ interface OpenOptions {
   readonly includeUsage?: boolean;
   readonly type?: string;
   readonly commitAfter?: CommitAfter;
+  readonly translator?: StreamTranslator;
 }
 
 /** An upstream whose next bytes the test decides. */
@@ -50,9 +51,10 @@ class Wire {
     return this;
   }
 
-  open({ includeUsage = false, type = "text/event-stream; charset=utf-8", commitAfter }: OpenOptions = {}): Promise<StreamReply> {
+  open(options: OpenOptions = {}): Promise<StreamReply> {
+    const { includeUsage = false, type = "text/event-stream; charset=utf-8", commitAfter } = options;
     const response = { status: 200, headers: { "content-type": type }, body: this.#body };
-    const translator = createChatTranslator("m");
+    const { translator = createChatTranslator("m") } = options;
     const startedMs = clock.monotonic();
     return openStream({ response, translator, attempt: this.attempt, includeUsage, clock, startedMs, commitAfter });
   }
@@ -141,6 +143,37 @@ describe("the frames", () => {
     expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
     expect(wire.attempt).toMatchObject({ outcome: "success", error: undefined, endedAtMs: clock.now() });
     expect(wire.cancelled).toBeUndefined();
+  });
+
+  describe("of a dialect without an end mark", () => {
+    const usual = createChatTranslator("m");
+    const endless = (isWhole: boolean): StreamTranslator => ({
+      event: (given, sink) => usual.event(given, sink),
+      end(sink) {
+        if (!isWhole) return;
+        sink.usage({ promptTokens: 1, completionTokens: 2, totalTokens: 3 });
+        sink.done();
+      },
+    });
+
+    it("end with the connection, where the dialect says that this was all", async () => {
+      const wire = new Wire().say(HELLO, STOP).end();
+      expect((await drain(await wire.open({ translator: endless(true) }))).error).toBeUndefined();
+      expect(wire.attempt).toMatchObject({ outcome: "success", usage: { totalTokens: 3 } });
+    });
+
+    it("are cut where it does not, and where the connection fails", async () => {
+      const cut = await drain(
+        await new Wire()
+          .say(HELLO)
+          .end()
+          .open({ translator: endless(false) }),
+      );
+      expect(cut.error).toMatchObject({ code: "stream_truncated" });
+      const failed = new Wire().say(HELLO).fail(new GatewayError("upstream_unreachable", "gone"));
+      const { error } = await failed.open({ translator: endless(true) }).then(drain, (thrown: unknown) => ({ error: thrown }));
+      expect(error).toMatchObject({ code: "upstream_unreachable" });
+    });
   });
 
   it("end with the end mark, whatever the connection does and whatever follows", async () => {

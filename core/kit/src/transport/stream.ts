@@ -54,6 +54,7 @@ class StreamReader implements StreamSink {
   committed = false;
   readonly #body: ResponseBody;
   readonly #events: EventReader;
+  readonly #translator: StreamTranslator;
   readonly #attempt: Attempt;
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
@@ -70,6 +71,7 @@ class StreamReader implements StreamSink {
 
   constructor({ response, translator, attempt, includeUsage, clock, startedMs }: StreamOptions) {
     this.#body = response.body;
+    this.#translator = translator;
     this.#attempt = attempt;
     attempt.replyTexts = () => this.#observed.texts();
     attempt.replyScale = () => this.#observed.scale;
@@ -210,6 +212,7 @@ class StreamReader implements StreamSink {
       if (chunks === undefined) {
         this.#isEnded = true;
         this.#events.end();
+        if (!this.#isDone) this.#translator.end?.(this);
       } else {
         for (const chunk of chunks) this.#events.push(chunk);
       }

@@ -59,7 +59,10 @@ export function playStream(provider: Provider, bytes: Uint8Array, request: Provi
       if (cut > 0) reader.push(bytes.subarray(0, cut));
       if (cut < bytes.length) reader.push(bytes.subarray(cut));
     }
-    if (options.events === undefined && sink.dones === 0) reader.end();
+    if (options.events === undefined && sink.dones === 0) {
+      reader.end();
+      if (sink.dones === 0) translator.end?.(sink);
+    }
   } catch (thrown) {
     if (!isGatewayError(thrown)) throw thrown;
     // A stream that was given up meets no damage of its framing any more.

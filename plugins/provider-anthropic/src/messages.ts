@@ -1,0 +1,4 @@
+/** Anthropic's messages for packages that reach Claude another way: the same requests and replies, another address. */
+
+export { messagesBody, PARAMETERS, toolNames } from "./request.ts";
+export { decodeMessage, readError, translateStream } from "./reply.ts";

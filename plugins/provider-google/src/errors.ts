@@ -1,0 +1,60 @@
+/** Google's errors: `{ error: { code, message, status, details } }`, alone or in a list. */
+
+import {
+  type FailureClass,
+  objectsOf,
+  readFailure,
+  saysContextWindow,
+  upstreamError,
+  type UpstreamFailure,
+} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
+import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
+
+/** Words of `google.rpc.Code` that say more than the status does (cloud.google.com/apis/design/errors). */
+const FAILURES: Readonly<Record<string, FailureClass>> = {
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
+  RESOURCE_EXHAUSTED: "rate_limit",
+  UNAVAILABLE: "overloaded",
+  DEADLINE_EXCEEDED: "timeout",
+  INTERNAL: "server",
+  UNKNOWN: "server",
+  ABORTED: "server",
+};
+
+const CONTEXT = /input token count|exceeds the maximum number of tokens|only supports up to \d+/i;
+
+/** The gateway's error of a reply whose status is not 2xx. */
+export function readError(reply: ErrorReply): GatewayError {
+  return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
+}
+
+/** The error that stands in an event of a stream, or in a 200. */
+export function embeddedError(error: JsonObject): GatewayError {
+  const { code } = error;
+  return upstreamError({ ...(typeof code === "number" && code >= 400 ? { status: code } : {}), ...failureOf(error) });
+}
+
+/** What an error says of itself. An unknown key is a 400 here: its reason tells (`google.rpc.ErrorInfo`). */
+export function failureOf(error: JsonObject): Pick<UpstreamFailure, "message" | "failure" | "retryAfterMs"> {
+  const message = typeof error.message === "string" ? error.message : undefined;
+  const details = objectsOf(error.details);
+  const isKey =
+    details.some(({ reason }) => reason === "API_KEY_INVALID") || /api key (?:not valid|expired)/i.test(message ?? "");
+  const retryAfterMs = durationMs(details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay);
+  return { message, failure: isKey ? "auth" : classOf(String(error.status), message), retryAfterMs };
+}
+
+function classOf(status: string, message: string | undefined): FailureClass | undefined {
+  if (status === "INVALID_ARGUMENT" && message !== undefined && (CONTEXT.test(message) || saysContextWindow(message))) {
+    return "context_window";
+  }
+  return Object.hasOwn(FAILURES, status) ? FAILURES[status] : undefined;
+}
+
+/** A duration as protobuf writes it in JSON: `12s`, `0.5s` (`google.rpc.RetryInfo`). */
+function durationMs(value: unknown): number | undefined {
+  const seconds = typeof value === "string" ? /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(value)?.[1] : undefined;
+  return seconds === undefined ? undefined : Math.ceil(Number(seconds) * 1_000);
+}

@@ -1,0 +1,65 @@
+/** The Gemini API: a key, and the models of Google. */
+
+import { defineProvider } from "@sluice/kit";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import type { Secret } from "@sluice/spec";
+import { readError } from "./errors.ts";
+import { imagesPerCall, supports } from "./models.ts";
+import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
+import { translateStream } from "./reply.ts";
+import { toolNames } from "./request.ts";
+
+/** What YAML says of the Gemini API. */
+export interface GeminiConfig {
+  readonly api_key: Secret;
+  readonly base_url: string;
+  readonly version: string;
+}
+
+export const gemini = defineProvider<GeminiConfig>({
+  name: "gemini",
+  stability: "beta",
+  summary: "Gemini and Imagen by the Gemini API: chat, tools, every medium, thinking, embeddings, images; and every native path.",
+  config: {
+    type: "object",
+    required: ["api_key"],
+    properties: {
+      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:GEMINI_API_KEY}`." },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        default: "https://generativelanguage.googleapis.com",
+        description: "Where the API lives, without a slash at the end. Example: `https://generativelanguage.googleapis.com`.",
+      },
+      version: {
+        type: "string",
+        pattern: "^v[0-9a-z]+$",
+        default: "v1beta",
+        description: "The API's version. Example: `v1beta`.",
+      },
+    },
+  },
+  create(config) {
+    // In a header, never in the query: queries stand in logs.
+    const account = { "x-goog-api-key": config.api_key };
+    return {
+      capabilities: { operations: OPERATIONS, streaming: true, tools: true, parameters: PARAMETERS, supports, imagesPerCall },
+      encode(request) {
+        const { method, body } = methodCall(request, false);
+        const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;
+        const headers = { "content-type": "application/json", ...account };
+        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body) };
+      },
+      decode: decodeReply,
+      stream: (request) => translateStream(request, () => toolNames(request)),
+      error: readError,
+      passthrough: ({ method, endpoint, query, headers, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url, endpoint, query),
+        headers: { ...headers, ...account },
+        body,
+      }),
+    };
+  },
+});

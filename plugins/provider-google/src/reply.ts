@@ -1,0 +1,184 @@
+/** Gemini's replies as chat completions: whole, and as streams whose every event is a reply of its own. */
+
+import {
+  type ChatAnswer,
+  chatReply,
+  createStreamTranslator,
+  extraContent,
+  type FinishTable,
+  invalidReply,
+  type NameMap,
+  objectsOf,
+  readJsonBody,
+  readJsonEvent,
+  type ReplyCall,
+  upstreamError,
+} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
+import { readNativeUsage } from "@sluice/kit/passthrough";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/spec";
+import { embeddedError } from "./errors.ts";
+import { givenSignature } from "./parts.ts";
+
+/** `FinishReason` of @google/genai 2.32.0. What is not here (MALFORMED_FUNCTION_CALL, LANGUAGE, OTHER, …) means `stop`. */
+const FINISH: FinishTable = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  SAFETY: "content_filter",
+  RECITATION: "content_filter",
+  BLOCKLIST: "content_filter",
+  PROHIBITED_CONTENT: "content_filter",
+  SPII: "content_filter",
+  IMAGE_SAFETY: "content_filter",
+  IMAGE_PROHIBITED_CONTENT: "content_filter",
+  IMAGE_RECITATION: "content_filter",
+};
+
+/** What stands beside the content of a candidate, and what a client reads it by. */
+const METADATA: Readonly<Record<string, string>> = {
+  groundingMetadata: "grounding_metadata",
+  citationMetadata: "citation_metadata",
+  urlContextMetadata: "url_context_metadata",
+};
+
+/** What a part is for the client. */
+interface Content {
+  text: string;
+  reasoning: string;
+  readonly calls: ReplyCall[];
+  readonly images: JsonObject[];
+  /** Parts that no chat completion has a place for: code that the API ran, and what came of it. */
+  readonly others: JsonObject[];
+  signature: JsonObject | undefined;
+}
+
+/** The reply to a chat request. Throws `content_policy_violation` for a prompt that was blocked: there is no answer then. */
+export function decodeContent(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+  const reply = readJsonBody(body);
+  checkReply(reply);
+  const candidates = objectsOf(reply.candidates);
+  if (candidates.length === 0) throw invalidReply("has no candidates");
+  let made = 0;
+  const usage = readNativeUsage(reply);
+  const answers = candidates.map((candidate): ChatAnswer => {
+    const content = readParts(candidate, () => callId(request, made++), names);
+    return {
+      text: content.text,
+      reasoning: content.reasoning,
+      calls: content.calls,
+      nativeFinish: word(candidate.finishReason),
+      finishTable: FINISH,
+      usage,
+      message: { ...besides(content, candidate), ...extraContent(content.signature) },
+      choice: finishDetails(candidate),
+    };
+  });
+  return chatReply(request, ...answers);
+}
+
+/** A translator of one stream. The dialect has no end mark: what was said when the connection ends is the whole. */
+export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+  return createStreamTranslator(request, (writer) => {
+    let mapped: NameMap | undefined;
+    let made = 0;
+    let calls = 0;
+    let finish: { readonly native: string; readonly details: JsonObject } | undefined;
+    const toClient = (): NameMap => (mapped ??= names());
+    return {
+      event({ data }) {
+        // A proxy may add the mark of the reference dialect.
+        if (data === "[DONE]") return;
+        const reply = readJsonEvent(data);
+        checkReply(reply);
+        writer.usage(readNativeUsage(reply));
+        const [candidate] = objectsOf(reply.candidates);
+        if (candidate === undefined) return;
+        writer.begin();
+        const content = readParts(candidate, () => callId(request, made++), { toClient: (name) => toClient().toClient(name) });
+        writer.reasoning(content.reasoning);
+        writer.text(content.text);
+        const rest = { ...besides(content, candidate), ...extraContent(content.signature) };
+        if (Object.keys(rest).length > 0) writer.delta(rest);
+        for (const call of content.calls) writer.call(calls++, call);
+        // A call may still follow the reason, so that it is written at the end.
+        const native = word(candidate.finishReason);
+        if (native !== undefined) finish = { native, details: finishDetails(candidate) };
+      },
+      end() {
+        if (finish === undefined) return;
+        writer.finish(finish.native, FINISH, finish.details);
+        writer.done();
+      },
+    };
+  });
+}
+
+function checkReply(reply: JsonObject): void {
+  if (isObject(reply.error)) throw embeddedError(reply.error);
+  const feedback = isObject(reply.promptFeedback) ? reply.promptFeedback : {};
+  const reason = word(feedback.blockReason);
+  if (reason === undefined) return;
+  const said = word(feedback.blockReasonMessage);
+  const message = `The upstream's content policy refused the prompt: ${reason}${said === undefined ? "" : `. ${said}`}`;
+  throw upstreamError({ failure: "content_policy", message });
+}
+
+function readParts(candidate: JsonObject, nextId: () => string, names: Pick<NameMap, "toClient">): Content {
+  const made: Content = { text: "", reasoning: "", calls: [], images: [], others: [], signature: undefined };
+  const content = isObject(candidate.content) ? candidate.content : {};
+  for (const part of objectsOf(content.parts)) {
+    const { text, functionCall: call, inlineData: inline } = part;
+    if (isObject(call)) {
+      // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
+      if (typeof call.name !== "string") throw invalidReply("has a call without a name");
+      made.calls.push({
+        id: word(call.id) ?? nextId(),
+        name: names.toClient(call.name),
+        arguments: JSON.stringify(call.args ?? {}),
+        extra: givenSignature(part),
+      });
+    } else if (typeof text === "string") {
+      if (part.thought === true) made.reasoning += text;
+      else made.text += text;
+      made.signature = givenSignature(part) ?? made.signature;
+    } else if (isObject(inline) && typeof inline.data === "string" && part.thought !== true) {
+      const type = word(inline.mimeType) ?? "application/octet-stream";
+      made.images.push({ type: "image_url", image_url: { url: `data:${type};base64,${inline.data}` } });
+      made.signature = givenSignature(part) ?? made.signature;
+    } else if (part.thought !== true) {
+      made.others.push(part);
+    }
+  }
+  return made;
+}
+
+function besides({ images, others }: Content, candidate: JsonObject): JsonObject {
+  const metadata = Object.entries(METADATA).flatMap(([from, to]): [string, JsonValue][] => {
+    const value = candidate[from];
+    return isObject(value) && Object.keys(value).length > 0 ? [[to, value]] : [];
+  });
+  return {
+    ...(images.length === 0 ? {} : { images }),
+    ...(others.length === 0 ? {} : { provider_blocks: others }),
+    ...Object.fromEntries(metadata),
+  };
+}
+
+/** Why a candidate was stopped, where it was. */
+function finishDetails({ finishReason, finishMessage, safetyRatings }: JsonObject): JsonObject {
+  const message = word(finishMessage);
+  const isFiltered = typeof finishReason === "string" && FINISH[finishReason] === "content_filter";
+  return {
+    ...(message === undefined ? {} : { finish_message: message }),
+    ...(isFiltered && Array.isArray(safetyRatings) ? { safety_ratings: safetyRatings } : {}),
+  };
+}
+
+/** An id for a call that came without one; a conversation holds many replies, so the reply's own id is part of it. */
+function callId({ replyId }: ProviderRequest, ordinal: number): string {
+  return `call_${replyId.replace(/^chatcmpl-/, "")}_${ordinal}`;
+}
+
+function word(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

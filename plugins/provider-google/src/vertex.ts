@@ -1,0 +1,173 @@
+/** Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine. */
+
+import { createHash } from "node:crypto";
+import { defineProvider, isObject } from "@sluice/kit";
+import { errorBodyOf } from "@sluice/kit/dialect";
+import { nativeUrl } from "@sluice/kit/passthrough";
+import * as anthropic from "@sluice/provider-anthropic/messages";
+import { type Clock, GatewayError, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
+import { claudeCall } from "./claude.ts";
+import { readError } from "./errors.ts";
+import { imagesPerCall, isClaude, supports } from "./models.ts";
+import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
+import { translateStream } from "./reply.ts";
+import { toolNames } from "./request.ts";
+import { readServiceAccount, tokenRequestBody } from "./service-account.ts";
+import { createTokenSource, type TokenSource } from "./tokens.ts";
+
+/** What YAML says of Vertex AI. */
+export interface VertexConfig {
+  readonly project: string;
+  readonly location: string;
+  readonly credentials?: Secret;
+  readonly metadata_url: string;
+  readonly base_url?: string;
+  readonly version: string;
+}
+
+const TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token";
+
+export const vertex = defineProvider<VertexConfig>({
+  name: "vertex",
+  stability: "beta",
+  summary:
+    "Gemini, Imagen and Claude by Vertex AI: chat, tools, every medium, thinking, embeddings, images; and every native path.",
+  config: {
+    type: "object",
+    required: ["project"],
+    properties: {
+      project: { type: "string", pattern: "^[a-z0-9.:-]+$", description: "The Google Cloud project. Example: `my-project`." },
+      location: {
+        type: "string",
+        pattern: "^[a-z0-9-]+$",
+        default: "global",
+        description: "Where the models run: `global`, a multi-region (`us`, `eu`) or a region. Example: `europe-west1`.",
+      },
+      credentials: {
+        type: "string",
+        "x-secret": true,
+        description:
+          "The JSON key of a service account, as a reference: `${file:/run/secrets/vertex.json}`. Default: the metadata server of the machine.",
+      },
+      metadata_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+$",
+        default: "http://metadata.google.internal",
+        description: "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
+      },
+      base_url: {
+        type: "string",
+        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
+        description:
+          "Where the API lives, without a slash at the end. Default: what `location` says. Example: `https://europe-west1-aiplatform.googleapis.com`.",
+      },
+      version: { type: "string", pattern: "^v[0-9a-z]+$", default: "v1beta1", description: "The API's version. Example: `v1`." },
+    },
+  },
+  check({ credentials }) {
+    const account = credentials === undefined ? undefined : readServiceAccount(credentials);
+    if (typeof account !== "string") return [];
+    const fix = "Give it the JSON key of a service account: ${file:/run/secrets/vertex.json}";
+    return [{ path: ["credentials"], message: `\`credentials\` ${account}`, fix }];
+  },
+  create(config, host) {
+    const { clock, models } = host;
+    const base = config.base_url ?? originOf(config.location);
+    const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
+    const tokens = host.shared(sourceKey(config), () => sourceOf(config, clock));
+    const callOf = (request: ProviderRequest) => {
+      if (request.operation !== "chat" || !isClaude(request.target.model)) return methodCall(request, true);
+      return claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens);
+    };
+    return {
+      capabilities: {
+        operations: OPERATIONS,
+        streaming: true,
+        tools: true,
+        parameters: [...new Set([...PARAMETERS, ...anthropic.PARAMETERS])],
+        supports,
+        imagesPerCall,
+      },
+      encode(request) {
+        const { method, body } = callOf(request);
+        const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
+        const headers = { "content-type": "application/json" };
+        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body) };
+      },
+      decode: (body, request) =>
+        isClaude(request.target.model)
+          ? anthropic.decodeMessage(body, request, anthropic.toolNames(request))
+          : decodeReply(body, request),
+      stream: (request) =>
+        isClaude(request.target.model)
+          ? anthropic.translateStream(request, () => anthropic.toolNames(request))
+          : translateStream(request, () => toolNames(request)),
+      // Claude's own errors come through; those of the address before it are Google's.
+      error: (reply) => (isAnthropic(reply.body) ? anthropic.readError(reply) : readError(reply)),
+      passthrough: ({ method, endpoint, query, headers, body }) => ({
+        kind: "http",
+        method,
+        url: nativeUrl(config.base_url ?? originOf(locationIn(endpoint) ?? config.location), endpoint, query),
+        headers,
+        body,
+      }),
+      async authorize(call) {
+        return { ...call, headers: { ...call.headers, authorization: (await tokens.token()).map((value) => `Bearer ${value}`) } };
+      },
+    };
+  },
+});
+
+/** Where a location's API lives (`_api_client` of @google/genai 2.32.0). */
+function originOf(location: string): string {
+  if (location === "global") return "https://aiplatform.googleapis.com";
+  if (location === "us" || location === "eu") return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+/** A native path names its location; each has an address of its own. */
+function locationIn(endpoint: string): string | undefined {
+  return /^v[0-9a-z]+\/projects\/[^/]+\/locations\/([a-z0-9-]+)\//.exec(endpoint)?.[1];
+}
+
+/** The resource of a model: a publisher's, or an endpoint of the project's own, as a tuned model has it. */
+function resourceOf(model: string): string {
+  const own = /^endpoints\/([\w-]+)$/.exec(model)?.[1];
+  if (own !== undefined) return `endpoints/${own}`;
+  const [, publisher, name] = /^publishers\/([a-z0-9-]+)\/models\/([^/]+)$/.exec(model) ?? [];
+  if (publisher !== undefined && name !== undefined) return `publishers/${publisher}/models/${pathName(name)}`;
+  return `publishers/${isClaude(model) ? "anthropic" : "google"}/models/${pathName(model)}`;
+}
+
+function isAnthropic(body: string): boolean {
+  const value = errorBodyOf(body);
+  return value?.type === "error" && isObject(value.error) && typeof value.error.type === "string";
+}
+
+/** Sources are told apart by what they ask with; a digest of it stands for it. */
+function sourceKey({ credentials, metadata_url: metadataUrl }: VertexConfig): string {
+  const identity = credentials === undefined ? metadataUrl : credentials.reveal();
+  return `google-token:${createHash("sha256").update(identity).digest("hex")}`;
+}
+
+function sourceOf({ credentials, metadata_url: metadataUrl }: VertexConfig, clock: Clock): TokenSource {
+  if (credentials === undefined) {
+    const headers = { "metadata-flavor": "Google" };
+    const call: HttpCall = { kind: "http", method: "GET", url: metadataUrl + TOKEN_PATH, headers, body: undefined };
+    return createTokenSource(() => call, clock);
+  }
+  const account = readServiceAccount(credentials);
+  if (typeof account === "string") {
+    throw new GatewayError("upstream_auth_failed", `The credentials of the provider cannot be used: the key ${account}.`);
+  }
+  return createTokenSource(
+    () => ({
+      kind: "http",
+      method: "POST",
+      url: account.tokenUrl,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: tokenRequestBody(account, clock.now()),
+    }),
+    clock,
+  );
+}
