@@ -22,6 +22,8 @@ export type Verdict =
       /** Where the first offence stands. Without it a block on a text that still grows counts at once. */
       readonly start?: number;
       readonly end?: number;
+      /** What is to be replaced besides, as in an edit: it counts while more text may still take the offence away. */
+      readonly spans?: readonly EditSpan[];
     }
   | { readonly kind: "edit"; readonly spans: readonly EditSpan[]; readonly reason?: string };
 

@@ -2,6 +2,8 @@
 
 export { type BodyOptions, judgeTexts } from "./body.ts";
 export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
+export { findPlaces, patternRule, type Place, reachOf, type TextRule, type Treatment, verdictOf } from "./find.ts";
+export { type FoldedText, foldText, type FoldOptions } from "./fold.ts";
 export { GuardFailure, Judge, type JudgeParts, Judging } from "./judge.ts";
 export { guardFailed, Panel, type PanelBlock, type PanelSpan, type PanelVerdict, type Report, violation } from "./panel.ts";
 export { judgesSample } from "./self-test.ts";
@@ -18,3 +20,4 @@ export {
 export { type BodyText, type BodyTexts, bodyTexts, withTexts } from "./texts.ts";
 export { RESTORER, Vault } from "./vault.ts";
 export { TextWindow, type WindowOptions } from "./window.ts";
+export { WordFinder } from "./word-finder.ts";

@@ -1,6 +1,6 @@
 /** A judge: one guardrail as the gateway calls it, with a budget, a circuit breaker and a check of what it answers. */
 
-import type { Clock, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import type { Clock, EditSpan, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
 import { orderSpans } from "./spans.ts";
 
 /** Failures in a row after which a guardrail is left alone. */
@@ -178,16 +178,22 @@ function checked(verdict: Verdict, length: number): Verdict {
       const { start, end } = verdict;
       const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : "unnamed";
       const isPlaced = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start! >= 0 && end! > start! && end! <= length;
-      return isPlaced ? { kind: "block", reason, start: start!, end: end! } : { kind: "block", reason };
+      if (!isPlaced) return { kind: "block", reason };
+      return { kind: "block", reason, start: start!, end: end!, spans: orderedSpans(verdict.spans ?? [], length) };
     }
-    case "edit":
-      try {
-        const spans = orderSpans(verdict.spans, length);
-        return spans.length === 0 ? ALLOW : { kind: "edit", spans };
-      } catch {
-        throw new RubbishError();
-      }
+    case "edit": {
+      const spans = orderedSpans(verdict.spans, length);
+      return spans.length === 0 ? ALLOW : { kind: "edit", spans };
+    }
     default:
       throw new RubbishError();
+  }
+}
+
+function orderedSpans(spans: readonly EditSpan[], length: number): readonly EditSpan[] {
+  try {
+    return orderSpans(spans, length);
+  } catch {
+    throw new RubbishError();
   }
 }

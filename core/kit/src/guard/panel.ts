@@ -164,10 +164,8 @@ export class Panel {
       this.report(name, direction, verdict.kind, false);
       return;
     }
-    if (verdict.kind === "edit") {
-      for (const span of verdict.spans) into.spans.push({ ...span, guardrail: name });
-      return;
-    }
+    for (const span of verdict.spans ?? []) into.spans.push({ ...span, guardrail: name });
+    if (verdict.kind === "edit") return;
     const block = { guardrail: name, reason: verdict.reason, start: verdict.start, end: verdict.end };
     if (into.block === undefined || (block.start ?? -1) < (into.block.start ?? -1)) into.block = block;
   }

@@ -3,7 +3,7 @@
 import type { EditSpan } from "@sluice/spec";
 
 /** Spans a verdict may have: more of them are no edit but rubbish. */
-const MAX_SPANS = 10_000;
+const MAX_SPANS = 100_000;
 
 /**
  * The spans in order and without overlaps: the one that begins first is kept, what another one shares with it is cut off its
@@ -11,7 +11,7 @@ const MAX_SPANS = 10_000;
  * is no list of spans within `length`.
  */
 export function orderSpans(spans: readonly EditSpan[], length: number): readonly EditSpan[] {
-  if (!Array.isArray(spans) || spans.length > MAX_SPANS) throw new TypeError("the spans are no list of at most 10,000");
+  if (!Array.isArray(spans) || spans.length > MAX_SPANS) throw new TypeError("the spans are no list of at most 100,000");
   for (const { start, end, replacement } of spans) {
     const isPlace = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start && end <= length;
     if (!isPlace || typeof replacement !== "string") throw new TypeError("a span lies outside the text or has no replacement");

@@ -46,6 +46,7 @@ describe("the contract suite", () => {
   it("finds a reach that is too short", async () => {
     expect(await failures((runner) => guardrailContract(shortsighted, TEXTS, runner))).toEqual([
       "says the same however a text is cut, and nothing denied leaves early",
+      "says the same of mixtures cut at random",
     ]);
   });
 

@@ -59,6 +59,9 @@ export function guardrailContract<C>(
     it("says the same however a text is cut, and nothing denied leaves early", async () => {
       for (const text of [...options.denied, ...options.allowed].flatMap(inContext)) await checkCuts(bench(), text);
     });
+    it("says the same of mixtures cut at random", async () => {
+      for (const [text, pieces] of mixtures([...options.denied, ...options.allowed])) await checkCuts(bench(), text, [pieces]);
+    });
     it("answers with verdicts of the contract, and ends with its signal", async () => {
       for (const text of [...options.denied, ...options.allowed, "", "\u{1F600}", "\ud83d"]) await bench().whole(text);
     });
@@ -164,9 +167,9 @@ class Bench {
   }
 }
 
-async function checkCuts(bench: Bench, text: string): Promise<void> {
+async function checkCuts(bench: Bench, text: string, cuts = cutsOf(text)): Promise<void> {
   const whole = await bench.whole(text);
-  for (const pieces of cutsOf(text)) {
+  for (const pieces of cuts) {
     // oxlint-disable-next-line no-await-in-loop -- one failure is enough.
     const cut = await bench.pieces(pieces);
     demand(cut.isBlocked === whole.isBlocked, "cutting the text changes whether it is blocked", text);
@@ -186,6 +189,34 @@ function cutsOf(text: string): string[][] {
   const pieces = (size: number): string[] => text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [""];
   const twos = Array.from({ length: Math.min(EVERY_CUT, text.length) }, (_none, at) => [text.slice(0, at), text.slice(at)]);
   return [pieces(1), pieces(2), pieces(7), ...twos];
+}
+
+/** How many mixtures are tried. */
+const MIXTURES = 150;
+
+/** Texts of whole and torn texts, fillers and invisible characters, each cut at random; the same at every run. */
+function mixtures(texts: readonly string[]): [text: string, pieces: string[]][] {
+  let seed = 1;
+  const below = (bound: number): number => {
+    // A linear congruence (Numerical Recipes): a test needs no better chance.
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * bound);
+  };
+  const parts = [...texts, " ", "\n", "1 2 ", "a", "@", "\u200b", "\u200b".repeat(12), "The quick brown fox. ".repeat(12)];
+  const torn = (): string => {
+    const part = parts[below(parts.length)] ?? "";
+    return below(3) === 0 ? part.slice(below(part.length), below(part.length) + 1) : part;
+  };
+  return Array.from({ length: MIXTURES }, () => {
+    const text = Array.from({ length: 2 + below(9) }, torn).join("");
+    const pieces: string[] = [];
+    for (let at = 0; at < text.length;) {
+      const size = 1 + below(below(4) === 0 ? 300 : 24);
+      pieces.push(text.slice(at, at + size));
+      at += size;
+    }
+    return [text, pieces];
+  });
 }
 
 /** The text alone, and between others. */

@@ -1,0 +1,84 @@
+/** Finds all words of a list in one pass over a text, however long the list is (Aho and Corasick, 1975). */
+
+/** A list of words, ready to be found. */
+export class WordFinder {
+  readonly #words: readonly string[];
+  /** From a node and a character to the next node; a node's number times 65,536 plus the character's code. */
+  readonly #next = new Map<number, number>();
+  /** The node of the longest ending that also begins a word. */
+  readonly #fallback: number[] = [0];
+  /** The word that ends in a node, or -1. */
+  readonly #word: number[] = [-1];
+  /** The nearest node on the way of fallbacks in which a word ends, or 0. */
+  readonly #shorter: number[] = [0];
+  /** The length of the longest word. */
+  readonly maxLength: number;
+
+  /** Words as they stand in the texts; empty ones are passed over. */
+  constructor(words: readonly string[]) {
+    this.#words = words;
+    this.maxLength = Math.max(0, ...words.map(({ length }) => length));
+    for (const [index, word] of words.entries()) this.#add(word, index);
+    this.#link();
+  }
+
+  /** Tells every word in the text, those inside of others too. */
+  find(text: string, found: (start: number, end: number) => void): void {
+    let node = 0;
+    for (let at = 0; at < text.length; at++) {
+      node = this.#step(node, text.charCodeAt(at));
+      const ending = this.#word[node] === -1 ? this.#shorter[node]! : node;
+      for (let end = ending; end !== 0; end = this.#shorter[end]!) {
+        found(at + 1 - this.#words[this.#word[end]!]!.length, at + 1);
+      }
+    }
+  }
+
+  #add(word: string, index: number): void {
+    let node = 0;
+    for (let at = 0; at < word.length; at++) {
+      const key = node * 65_536 + word.charCodeAt(at);
+      let next = this.#next.get(key);
+      if (next === undefined) {
+        next = this.#word.push(-1) - 1;
+        this.#fallback.push(0);
+        this.#shorter.push(0);
+        this.#next.set(key, next);
+      }
+      node = next;
+    }
+    if (node !== 0) this.#word[node] = index;
+  }
+
+  #link(): void {
+    // A node's number is greater than its parent's, but not than that of every shallower node: level by level.
+    const children = new Map<number, [code: number, child: number][]>();
+    for (const [key, child] of this.#next) {
+      const parent = Math.floor(key / 65_536);
+      const siblings = children.get(parent);
+      if (siblings === undefined) children.set(parent, [[key % 65_536, child]]);
+      else siblings.push([key % 65_536, child]);
+    }
+    let level = (children.get(0) ?? []).map(([, child]) => child);
+    while (level.length > 0) {
+      const deeper: number[] = [];
+      for (const node of level) {
+        for (const [code, child] of children.get(node) ?? []) {
+          const fallback = this.#step(this.#fallback[node]!, code);
+          this.#fallback[child] = fallback;
+          this.#shorter[child] = this.#word[fallback] === -1 ? this.#shorter[fallback]! : fallback;
+          deeper.push(child);
+        }
+      }
+      level = deeper;
+    }
+  }
+
+  #step(from: number, code: number): number {
+    for (let node = from; ; node = this.#fallback[node]!) {
+      const next = this.#next.get(node * 65_536 + code);
+      if (next !== undefined) return next;
+      if (node === 0) return 0;
+    }
+  }
+}
