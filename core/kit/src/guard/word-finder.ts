@@ -11,6 +11,8 @@ export class WordFinder {
   readonly #word: number[] = [-1];
   /** The nearest node on the way of fallbacks in which a word ends, or 0. */
   readonly #shorter: number[] = [0];
+  /** Characters that words begin with: most of a text is none of them. */
+  readonly #begins = new Uint8Array(65_536);
   /** The length of the longest word. */
   readonly maxLength: number;
 
@@ -26,7 +28,9 @@ export class WordFinder {
   find(text: string, found: (start: number, end: number) => void): void {
     let node = 0;
     for (let at = 0; at < text.length; at++) {
-      node = this.#step(node, text.charCodeAt(at));
+      const code = text.charCodeAt(at);
+      if (node === 0 && this.#begins[code] === 0) continue;
+      node = this.#step(node, code);
       const ending = this.#word[node] === -1 ? this.#shorter[node]! : node;
       for (let end = ending; end !== 0; end = this.#shorter[end]!) {
         found(at + 1 - this.#words[this.#word[end]!]!.length, at + 1);
@@ -36,6 +40,7 @@ export class WordFinder {
 
   #add(word: string, index: number): void {
     let node = 0;
+    if (word !== "") this.#begins[word.charCodeAt(0)] = 1;
     for (let at = 0; at < word.length; at++) {
       const key = node * 65_536 + word.charCodeAt(at);
       let next = this.#next.get(key);
