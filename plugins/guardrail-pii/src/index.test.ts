@@ -30,6 +30,16 @@ guardrailContract(
   { describe, it },
 );
 
+describe("masking, hashing and blocking together", () => {
+  const config = {
+    ...everything,
+    actions: { card: "block", iban: "block", email: "hash" },
+    hash_secret: new Secret("HASH", "k".repeat(16)),
+  } as const;
+  const denied = ["card 4111-1111-1111-1111 for ada@example.com", "DE89370400440532013000, 10.0.0.1"];
+  guardrailContract(pii, { config, denied, allowed: ["4111 1111 1111 1112", "1 2 3 4 5 6 7 8 9 0 1 2 3"] }, { describe, it });
+});
+
 const context: TextContext = {
   exchange: "e",
   operation: "chat",
