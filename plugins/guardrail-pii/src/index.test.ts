@@ -177,6 +177,13 @@ describe("actions", () => {
     });
   });
 
+  it("leaves the arguments of a call what they are: JSON", () => {
+    const text = JSON.stringify({ to: "x\nada@example.com\t4111111111111111", who: "by\nBjörn" });
+    const verdict = check(everything, text, { part: "arguments" });
+    const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
+    expect(JSON.parse(left)).toEqual({ to: "x\n[EMAIL]\t[CARD]", who: "by\n[NAME]" });
+  });
+
   it("refuses to look for nothing", () => {
     expect(pii.check?.({ ...plain, entities: [] })).toHaveLength(1);
     expect(pii.check?.({ ...plain, entities: [], names: ["Ada"] })).toEqual([]);

@@ -94,7 +94,7 @@ export default defineGuardrail<PiiConfig>({
     return {
       reach: reachOf(looking.map(({ rule }) => rule)),
       check(text, _signal, context) {
-        const folded = foldText(text, { lowerCase: false });
+        const folded = foldText(text, { lowerCase: false, isJson: context.part === "arguments" });
         // Most texts have no digit, and then few kinds can be in them.
         const possible = DIGIT.test(folded.text) ? looking : looking.filter(({ needsDigit }) => !needsDigit);
         const places = possible.flatMap((one) => {

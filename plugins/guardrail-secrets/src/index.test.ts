@@ -75,14 +75,22 @@ describe("each rule", () => {
     const verdict = check({ ...masking, rules: [name] }, text);
     const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
     const host = name === "basic_auth" ? "db.example.com" : "";
-    // Of an assignment the beginning of the name stays.
-    expect(left.replace("client_", "")).toBe(`a [SECRET]${host} z`);
+    // Of an assignment the name stays.
+    expect(left.replace('client_secret = "', "")).toBe(`a [SECRET]${host} z`);
     expect(check({ ...blocking, rules: [name] }, text)).toMatchObject({
       kind: "block",
       reason: name,
-      start: name === "assignment" ? 9 : 2,
+      start: name === "assignment" ? 19 : 2,
     });
     expect(check({ ...blocking, except: [name], rules: [name, "aws"] }, name === "aws" ? "x" : "nothing").kind).toBe("allow");
+  });
+
+  it("leaves the arguments of a call what they are: JSON", () => {
+    const text = JSON.stringify({ password: `aB3dE6gH9jK2mN5pQ8s`, note: `a\n${sampleOf("aws")}\n${sampleOf("private_key")}` });
+    const about = { ...context, part: "arguments" } as const;
+    const verdict = secrets.create(masking, fakeHost()).check(text, new AbortController().signal, about) as Verdict;
+    const left = verdict.kind === "edit" ? applySpans(text, orderSpans(verdict.spans, text.length)) : "";
+    expect(JSON.parse(left)).toEqual({ password: "[SECRET]", note: "a\n[SECRET]\n[SECRET]" });
   });
 
   it("masks a private key to its end, and what is left of one without an end", () => {

@@ -17,6 +17,9 @@ interface SecretsConfig {
 const ACTION = { type: "string", enum: ["mask", "block"] } as const;
 const NAME = { type: "string", enum: RULE_NAMES, description: "The name of a rule." } as const;
 
+/** Without quotes, backslashes and line breaks: it may come to stand inside a JSON string. */
+const PLAIN = String.raw`^[^"\\\x00-\x1f]*$`;
+
 export default defineGuardrail<SecretsConfig>({
   name: "secrets",
   stability: "beta",
@@ -54,6 +57,7 @@ export default defineGuardrail<SecretsConfig>({
       replacement: {
         type: "string",
         maxLength: 64,
+        pattern: PLAIN,
         default: "[SECRET]",
         description: 'What stands in the place of a credential. Example: `"[REMOVED]"`.',
       },
@@ -74,7 +78,7 @@ export default defineGuardrail<SecretsConfig>({
     return {
       reach: reachOf(looking.map(({ rule }) => rule)),
       check(text, _signal, context) {
-        const folded = foldText(text, { lowerCase: false });
+        const folded = foldText(text, { lowerCase: false, isJson: context.part === "arguments" });
         return verdictOf(looking.flatMap(({ rule, treatment }) => findPlaces(folded, { rule, treatment, context })));
       },
     };

@@ -116,14 +116,7 @@ export const RULES = {
     "pa55word",
     "@db.example.com",
   ),
-  assignment: {
-    rule: patternRule(
-      /(?:secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|auth[_-]?key|credential)[\w-]{0,16}["'`]?[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}["'`]?[A-Za-z0-9+/_.~!@#$%^&*-]{12,128}={0,2}/gi,
-      180,
-      (match) => (isRandom(match) ? match.length : 0),
-    ),
-    sample: ["client_", 'secret = "', LETTERS.slice(0, 24)],
-  },
+  assignment: { rule: { maxLength: 180, find: findAssigned }, sample: ["client_", 'secret = "', LETTERS.slice(0, 24)] },
   jwt: {
     rule: patternRule(/(?<![\w-])eyJ[\w-]{10,200}\.eyJ[\w-]{4}/g, 211),
     whole: patternRule(/(?<![\w-])eyJ[\w-]{10,200}\.eyJ[\w-]{4,1800}(?:\.[\w-]{0,700})?/g, 2_710),
@@ -149,9 +142,23 @@ export const RULE_NAMES = Object.keys(RULES) as RuleName[];
 /** Bits of a character from which on a value counts as random. English words have about 3. */
 const MIN_BITS = 3.2;
 
-/** Whether what is assigned has letters and digits, and as many different ones as chance would give it. */
-function isRandom(assignment: string): boolean {
-  const value = /["'`]?([^"'`\s=:>]{12,128})={0,2}$/.exec(assignment)?.[1] ?? "";
+/** A name that says what is assigned to it, and the value. */
+const ASSIGNMENT =
+  /(?:secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|auth[_-]?key|credential)[\w-]{0,16}["'`]?[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}["'`]?([A-Za-z0-9+/_.~!@#$%^&*-]{12,128}={0,2})/gi;
+
+/** Values of assignments, without the name: what stands there instead must leave JSON what it is. */
+function findAssigned(folded: string, found: (start: number, end: number) => void): void {
+  ASSIGNMENT.lastIndex = 0;
+  for (let match = ASSIGNMENT.exec(folded); match !== null; match = ASSIGNMENT.exec(folded)) {
+    const [all, value = ""] = match;
+    const end = match.index + all.length;
+    if (isRandom(value)) found(end - value.length, end);
+    ASSIGNMENT.lastIndex = match.index + 1;
+  }
+}
+
+/** Whether a value has letters and digits, and as many different characters as chance would give it. */
+function isRandom(value: string): boolean {
   return /\d/.test(value) && /[A-Za-z]/.test(value) && bitsOf(value) >= MIN_BITS;
 }
 

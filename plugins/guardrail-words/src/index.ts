@@ -10,6 +10,9 @@ interface WordsConfig {
   readonly sample?: string;
 }
 
+/** Without quotes, backslashes and line breaks: it may come to stand inside a JSON string. */
+const PLAIN = String.raw`^[^"\\\x00-\x1f]*$`;
+
 export default defineGuardrail<WordsConfig>({
   name: "words",
   stability: "beta",
@@ -72,6 +75,7 @@ export default defineGuardrail<WordsConfig>({
             replacement: {
               type: "string",
               maxLength: 64,
+              pattern: PLAIN,
               default: "[REMOVED]",
               description: 'What stands in the place of a word. Example: `"***"`.',
             },
@@ -100,7 +104,7 @@ export default defineGuardrail<WordsConfig>({
     return {
       reach: reachOf(looking.map(({ rule }) => rule)),
       check(text, _signal, context) {
-        const folded = foldText(text);
+        const folded = foldText(text, { isJson: context.part === "arguments" });
         return verdictOf(looking.flatMap(({ rule, treatment }) => findPlaces(folded, { rule, treatment, context })));
       },
     };

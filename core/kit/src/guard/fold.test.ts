@@ -35,6 +35,16 @@ describe("folding", () => {
     expect(text.slice(folded.start(0), folded.end(5))).toBe(text);
   });
 
+  it("reads the escapes of JSON where a text is JSON", () => {
+    const text = String.raw`{"a":"x\nAda\"\\n\u0000y"}`;
+    const folded = foldText(text, { isJson: true });
+    expect(folded.text).toBe('{"a":"x ada"\\n\0y"}');
+    expect(text.slice(folded.start(8), folded.end(11))).toBe("Ada");
+    expect(text.slice(folded.start(7), folded.end(8))).toBe(String.raw`\n`);
+    expect(foldText("\\".repeat(9) + "nada", { isJson: true }).text).toBe("\0ada");
+    expect(foldText("a\\", { isJson: true }).text).toBe("a\0");
+  });
+
   it("makes a break of many invisible characters in a row", () => {
     expect(foldText(`a${"\u200b".repeat(8)}b`).text).toBe("ab");
     expect(foldText(`a${"\u200b".repeat(9)}b`).text).toBe("a\0b");

@@ -32,36 +32,62 @@ export interface FoldedText {
 export interface FoldOptions {
   /** Whether capitals become small letters. Default true. */
   readonly lowerCase?: boolean;
+  /** Whether the text is JSON, as tool-call arguments are: `\n` is then a blank, and never a backslash and a letter. Default false. */
+  readonly isJson?: boolean;
 }
 
 /** Folds a text. */
-export function foldText(text: string, { lowerCase = true }: FoldOptions = {}): FoldedText {
-  if (!NOT_ASCII.test(text)) {
+export function foldText(text: string, { lowerCase = true, isJson = false }: FoldOptions = {}): FoldedText {
+  const hasEscapes = isJson && text.includes("\\");
+  if (!hasEscapes && !NOT_ASCII.test(text)) {
     return { text: lowerCase ? text.toLowerCase() : text, start: (index) => index, end: (index) => index };
   }
   const remembered = lowerCase ? SMALL : CAPITAL;
-  const places: number[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
   let folded = "";
   let run = 0;
   for (let at = 0; at < text.length;) {
     const code = text.codePointAt(at) ?? 0;
-    const character = code < 0x80 && !lowerCase ? text.charAt(at) : foldedCharacter(code, remembered, lowerCase);
-    run = character === "" ? run + 1 : 0;
-    const shown = run > MAX_INVISIBLE_RUN ? BREAK : character;
-    if (run > MAX_INVISIBLE_RUN) run = 0;
+    let shown: string;
+    let next = at + (code > 0xffff ? 2 : 1);
+    if (hasEscapes && code === BACKSLASH) {
+      run = 0;
+      next = at + escapeLength(text, at);
+      shown = next - at === 2 ? (ESCAPED[text.charAt(at + 1)] ?? text.charAt(at + 1)) : BREAK;
+    } else {
+      const character = code < 0x80 && !lowerCase ? text.charAt(at) : foldedCharacter(code, remembered, lowerCase);
+      run = character === "" ? run + 1 : 0;
+      shown = run > MAX_INVISIBLE_RUN ? BREAK : character;
+      if (run > MAX_INVISIBLE_RUN) run = 0;
+    }
     folded += shown;
-    for (let unit = 0; unit < shown.length; unit++) places.push(at);
-    at += code > 0xffff ? 2 : 1;
+    for (let unit = 0; unit < shown.length; unit++) {
+      starts.push(at);
+      ends.push(next);
+    }
+    at = next;
   }
   return {
     text: folded,
-    start: (index) => places[index] ?? text.length,
+    start: (index) => starts[index] ?? text.length,
     // The last character of the stretch, not what follows it: what nobody sees behind a match is not part of it.
-    end: (index) => {
-      const last = places[index - 1] ?? 0;
-      return index === 0 ? 0 : last + ((text.codePointAt(last) ?? 0) > 0xffff ? 2 : 1);
-    },
+    end: (index) => ends[index - 1] ?? 0,
   };
+}
+
+const BACKSLASH = 0x5c;
+const ESCAPED: Readonly<Record<string, string>> = { n: " ", t: " ", r: " ", b: " ", f: " " };
+/** Backslashes in a row of which pairs are told; in a longer row one that is cut off would change all of them. */
+const MAX_BACKSLASHES = 8;
+
+/** How many characters an escape covers. A long row of backslashes is one with what follows it. */
+function escapeLength(text: string, at: number): number {
+  let end = at;
+  while (text.charCodeAt(end) === BACKSLASH) end++;
+  if (end - at > MAX_BACKSLASHES) return end + 1 - at;
+  const length = text.charAt(at + 1) === "u" ? 6 : 2;
+  return Math.min(length, text.length - at);
 }
 
 const SMALL = new Map<number, string>();
