@@ -98,7 +98,8 @@ export interface GuardrailSettings {
   readonly onError: "fail" | "skip";
   /** Milliseconds that one judgement may take. */
   readonly budgetMs: number;
-  readonly isolation: "inline";
+  /** Where it runs: in the thread that serves, or in worker threads of its own. */
+  readonly isolation: "inline" | "worker";
   /** The texts it judges. Absent: all. */
   readonly scope?: readonly TextPart[];
 }

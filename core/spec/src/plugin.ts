@@ -1,8 +1,8 @@
 /** What every plugin is: a frozen definition, data first, with one function that makes the living thing. */
 
-import type { Guardrail } from "./guardrail.ts";
+import type { Guardrail, TextPart } from "./guardrail.ts";
 import type { Host, StateHost, StoreHost } from "./host.ts";
-import type { JsonSchema } from "./json.ts";
+import type { JsonObject, JsonSchema } from "./json.ts";
 import type { Operation } from "./operation.ts";
 import type { Provider } from "./provider.ts";
 import type { StateDriver } from "./shared-state.ts";
@@ -86,10 +86,20 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
 /** What a provider package exports. */
 export interface ProviderDefinition<C = unknown> extends Definition<"provider", C, Provider> {}
 
+/** A request that a guardrail must refuse. */
+export interface RequestSample {
+  /** Default: a name that no model has. */
+  readonly model?: string;
+  /** Members of the body besides `model`. */
+  readonly body?: JsonObject;
+}
+
 /** What a guardrail package exports. */
 export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail", C, Guardrail> {
-  /** A text that the guardrail must not allow, for the self-test at every load. */
-  readonly sample: (config: C) => string;
+  /** What the guardrail must not allow, for the self-test at every load: a text, or a request as a whole for one that only admits. */
+  readonly sample: (config: C) => string | RequestSample;
+  /** The texts it judges when the configuration does not say: `scope`. Absent: all. */
+  readonly scope?: readonly TextPart[];
 }
 
 /** What a store package exports. */

@@ -132,6 +132,7 @@ function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): Gua
         isolation: common.isolation,
         ...(common.scope === undefined ? {} : { scope: common.scope }),
       },
+      worker: { threads: common.worker_threads, heapBytes: parseSize(common.worker_heap) ?? 0 },
     };
   });
 }

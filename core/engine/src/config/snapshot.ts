@@ -116,6 +116,8 @@ export interface ProviderSettings extends NamedUseSettings {
 /** One entry of `guardrails:`. */
 export interface GuardrailUseSettings extends NamedUseSettings {
   readonly settings: GuardrailSettings;
+  /** Its threads, where it has some of its own. */
+  readonly worker: { readonly threads: number; readonly heapBytes: number };
 }
 
 export interface TargetSettings {

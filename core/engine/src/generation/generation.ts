@@ -39,7 +39,10 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
     const { routes, instances } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
     for (const { name, guardrail } of guardrails.list()) {
       scope.defer(() => guardrail.stop?.());
-      await start(guardrail, `guardrail ${name}`);
+      await start(guardrail, `guardrail ${name}`).catch((error: unknown) => {
+        const use = snapshot.guardrails.find((one) => one.name === name);
+        throw use === undefined ? error : blame(error, use.at);
+      });
     }
     // Leaves first: the innermost step is ready before the one that calls it.
     for (const { settings, pipeline, step } of instances.toReversed()) {

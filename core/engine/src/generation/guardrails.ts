@@ -6,6 +6,7 @@ import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { HostFactory } from "./host.ts";
+import { IsolatedGuardrail } from "./isolated-guardrail.ts";
 
 /** A configuration that turned out to be at fault when its plugins were made. */
 export class BuildError extends Error {
@@ -27,17 +28,26 @@ export function createGuardrails(snapshot: Snapshot, definitions: Definitions, h
 
 function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor: HostFactory): GuardrailInstance {
   const definition = definitions.guardrails.get(use.use);
-  const fault = (what: string): BuildError =>
-    new BuildError([{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix: "Correct its options, or the plugin." }]);
+  const fault = (what: string, fix = "Correct its options, or the plugin."): BuildError =>
+    new BuildError([{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }]);
   if (definition === undefined) throw fault(`names the plugin ${use.use}, which nobody provides`);
+  const scope = use.settings.scope ?? definition.scope;
+  const settings = Object.freeze({ ...use.settings, ...(scope === undefined ? {} : { scope }) });
+  const host = hostFor(`${use.use}/${use.name}`);
+  if (settings.isolation === "worker") {
+    const url = definitions.urlOf("guardrail", use.use);
+    if (url === undefined) throw fault("comes from no module that a worker could import");
+    const guardrail = new IsolatedGuardrail({ use, url, definition: definitions.ownName("guardrail", use.use), host, fault });
+    return Object.freeze({ name: use.name, use: use.use, guardrail, settings });
+  }
   let guardrail;
   try {
-    guardrail = definition.create(use.options as never, hostFor(`${use.use}/${use.name}`));
+    guardrail = definition.create(use.options as never, host);
   } catch (error) {
     throw fault(`could not be made: ${error instanceof Error ? error.message : "unknown"}`);
   }
   if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
-  return Object.freeze({ name: use.name, use: use.use, guardrail, settings: use.settings });
+  return Object.freeze({ name: use.name, use: use.use, guardrail, settings });
 }
 
 /** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */

@@ -1,6 +1,13 @@
 /** Guardrails and pipelines: a guardrail that somebody relies on runs, or nothing does. */
 
-import { GatewayError, type GuardrailCatalog, type Operation, type StepDefinition, type StepFunction } from "@sluice/spec";
+import {
+  GatewayError,
+  type GuardrailCatalog,
+  type Operation,
+  type StepDefinition,
+  type StepFunction,
+  type TextPart,
+} from "@sluice/spec";
 import { nameFix } from "../config/explain.ts";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, PipelineSettings } from "../config/snapshot.ts";
@@ -39,7 +46,9 @@ export function guardrailFaults(
 export function streamFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
   return pipelines.flatMap((pipeline) =>
     usesOf(pipeline, definitions, catalog)
-      .filter(({ name, isWindowed }) => isWindowed && catalog.find(name)?.guardrail.reach === Infinity)
+      .filter(
+        ({ name, isWindowed }) => isWindowed && catalog.find(name)?.guardrail.reach === Infinity && hasReplies(catalog, name),
+      )
       .map(({ name, at }) => ({
         at,
         message: `The guardrail ${name} judges whole texts only and cannot serve streams in the mode window.`,
@@ -62,6 +71,14 @@ export function refuseUnguarded(run: StepFunction): StepFunction {
     if (asked === undefined) return run(ctx, next);
     throw new GatewayError("plugin_failed", `The guardrail ${asked} must run, and this route has no step for it.`);
   };
+}
+
+/** The texts that replies stream. Whatever else stands in a stream is judged whole. */
+const REPLY_PARTS: ReadonlySet<TextPart> = new Set<TextPart>(["content", "refusal", "reasoning", "arguments"]);
+
+/** Whether a guardrail has a say about texts of replies. */
+function hasReplies(catalog: GuardrailCatalog, name: string): boolean {
+  return catalog.find(name)?.settings.scope?.some((part) => REPLY_PARTS.has(part)) ?? true;
 }
 
 interface Use {

@@ -16,6 +16,8 @@ export interface LoadedPlugin {
   /** The package's version, `undefined` for a file of the user's own. */
   readonly version: string | undefined;
   readonly definitions: readonly AnyDefinition[];
+  /** The module that says so, as a URL that a thread can import. Absent for what was made in memory. */
+  readonly url?: string;
   /** Of a package under an alias: the plugins' own names, by `kind/name` as YAML says it. */
   readonly ownNames?: ReadonlyMap<string, string>;
 }
@@ -32,6 +34,8 @@ export interface Definitions {
   readonly states: ReadonlyMap<string, StateDefinition<never>>;
   /** The plugin's own name of what YAML calls `name`: they differ for a package under an alias. Prices go by it. */
   ownName(kind: AnyDefinition["kind"], name: string): string;
+  /** The module that a definition comes from. */
+  urlOf(kind: AnyDefinition["kind"], name: string): string | undefined;
 }
 
 /** Sorts loaded plugins into maps by kind. */
@@ -66,5 +70,7 @@ export function indexDefinitions(plugins: readonly LoadedPlugin[]): Definitions 
   }
   const ownNames = new Map(plugins.flatMap((plugin) => [...(plugin.ownNames ?? [])]));
   const ownName = (kind: AnyDefinition["kind"], name: string): string => ownNames.get(`${kind}/${name}`) ?? name;
-  return { plugins, all, steps, providers, guardrails, stores, states, ownName };
+  const urlOf = (kind: AnyDefinition["kind"], name: string): string | undefined =>
+    plugins.find((plugin) => plugin.definitions.some((one) => one.kind === kind && one.name === name))?.url;
+  return { plugins, all, steps, providers, guardrails, stores, states, ownName, urlOf };
 }

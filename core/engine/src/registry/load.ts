@@ -69,7 +69,12 @@ async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlu
     const fault = definitionFault(specifier, definition);
     if (fault !== undefined) return fault;
   }
-  const loaded = { specifier, version: located.version, definitions: definitions as AnyDefinition[] };
+  const loaded = {
+    specifier,
+    version: located.version,
+    definitions: definitions as AnyDefinition[],
+    url: pathToFileURL(located.path).href,
+  };
   return located.alias === undefined ? loaded : underAlias(loaded, located.alias);
 }
 

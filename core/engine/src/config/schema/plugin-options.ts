@@ -77,7 +77,26 @@ const GUARDRAIL_KEYS: JsonObject = {
     default: 1_000,
     description: "Milliseconds that one judgement may take. Example: `250`.",
   },
-  isolation: { type: "string", enum: ["inline"], default: "inline", description: "Where it runs: in the gateway's own thread." },
+  isolation: {
+    type: "string",
+    enum: ["inline", "worker"],
+    default: "inline",
+    description:
+      "inline: in the thread that serves, the fastest; worker: in threads of its own, where it may hang, leak or die without harm.",
+  },
+  worker_threads: {
+    type: "integer",
+    minimum: 1,
+    maximum: 16,
+    default: 2,
+    description: "Threads of a guardrail with `isolation: worker`. While one hangs, the others judge.",
+  },
+  worker_heap: {
+    type: "string",
+    format: "size",
+    default: "128mb",
+    description: "JavaScript heap of one of these threads at most; one that needs more is ended and replaced.",
+  },
   scope: {
     type: "array",
     minItems: 1,
@@ -144,7 +163,9 @@ export interface GuardrailSection {
   readonly mode: "enforce" | "shadow";
   readonly on_error: "fail" | "skip";
   readonly budget_ms: number;
-  readonly isolation: "inline";
+  readonly isolation: "inline" | "worker";
+  readonly worker_threads: number;
+  readonly worker_heap: string;
   readonly scope?: readonly TextPart[];
 }
 

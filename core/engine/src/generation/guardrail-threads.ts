@@ -1,0 +1,121 @@
+/** The threads of one isolated guardrail: a heap of their own, a deadline for each job, and a new thread for each that dies. */
+
+import { extname } from "node:path";
+import type { Piscina } from "piscina";
+import type { Host, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import type { ThreadAnswer, ThreadData, ThreadJob } from "./isolation-message.ts";
+
+/** What threads are made from. */
+export interface ThreadsOptions {
+  readonly data: ThreadData;
+  readonly threads: number;
+  readonly heapBytes: number;
+  readonly log: Log;
+}
+
+/** What a judgement is about. */
+export type Judged =
+  | { readonly kind: "check"; readonly text: string; readonly context: TextContext }
+  | { readonly kind: "admit"; readonly request: RequestFacts };
+
+/** Judgements that may wait for a thread. One more fails at once. */
+const MAX_QUEUE = 256;
+/** A thread that is late gets so much longer to say so itself, before it is ended. */
+const GRACE_MS = 50;
+const MEGABYTE = 1024 * 1024;
+
+/** A pool of threads. It outlives generations; whoever made it closes it. */
+export class GuardrailThreads {
+  readonly #options: ThreadsOptions;
+  #piscina: Promise<Piscina> | undefined;
+  #isClosed = false;
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options;
+  }
+
+  /** What the guardrail is, as soon as a thread has made it. Rejects with the signal's reason, or when no thread can live. */
+  async describe(signal: AbortSignal): Promise<ThreadAnswer> {
+    const piscina = await this.#pool();
+    return (await piscina.run({ kind: "describe" } satisfies ThreadJob, { signal })) as ThreadAnswer;
+  }
+
+  /** The verdict. Rejects with an Error whose name says what happened; nothing of the text is in it. */
+  async judge(judged: Judged, budgetMs: number, signal: AbortSignal, log: Host["log"]): Promise<Verdict> {
+    const piscina = await this.#pool();
+    const begun = new Float64Array(new SharedArrayBuffer(8));
+    const controller = new AbortController();
+    // What has begun is left to its own deadline: ending a thread for each client that leaves would be a way to keep none alive.
+    const cancel = (): void => {
+      if (begun[0] === 0) controller.abort();
+    };
+    let timer = setTimeout(() => {
+      cancel();
+      const leftMs = (begun[0] ?? 0) + budgetMs + GRACE_MS - Date.now();
+      timer = setTimeout(() => controller.abort(), Math.max(0, leftMs));
+    }, budgetMs);
+    signal.addEventListener("abort", cancel, { once: true });
+    try {
+      const job: ThreadJob = { ...judged, budgetMs, begun };
+      const answer = (await piscina.run(job, { signal: controller.signal })) as ThreadAnswer;
+      for (const { level, message, fields } of answer.lines) log[level](message, fields);
+      if (answer.kind === "verdict") return answer.verdict;
+      throw named(answer.kind === "threw" ? answer.name : "Unfit");
+    } catch (error) {
+      if (piscina.threads.length === 0) await this.#drop(piscina);
+      throw named(nameOf(error));
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+    }
+  }
+
+  /** Ends the threads, whatever they do. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const piscina = await this.#piscina?.catch(() => undefined);
+    await piscina?.destroy();
+  }
+
+  #pool(): Promise<Piscina> {
+    if (this.#isClosed) return Promise.reject(named("Closed"));
+    return (this.#piscina ??= this.#open());
+  }
+
+  async #open(): Promise<Piscina> {
+    const { data, threads, heapBytes, log } = this.#options;
+    // Loaded here, so that a gateway without isolated guardrails starts without it.
+    const { Piscina } = await import("piscina");
+    const piscina = new Piscina({
+      filename: new URL(`./isolation-thread${extname(import.meta.url)}`, import.meta.url).href,
+      minThreads: threads,
+      maxThreads: threads,
+      maxQueue: MAX_QUEUE,
+      resourceLimits: { maxOldGenerationSizeMb: Math.max(16, Math.floor(heapBytes / MEGABYTE)), maxYoungGenerationSizeMb: 16 },
+      workerData: data,
+      // A guardrail judges. It has no business with what the environment holds.
+      env: {},
+    });
+    // Without a listener a thread that dies between two jobs would end the process.
+    piscina.on("error", (error: unknown) => log.warn("an idle thread of a guardrail failed", { error_name: nameOf(error) }));
+    return piscina;
+  }
+
+  /** A pool whose threads cannot start any more is left; the next judgement makes a new one. */
+  async #drop(piscina: Piscina): Promise<void> {
+    if ((await this.#piscina) === piscina) this.#piscina = undefined;
+    await piscina.destroy();
+  }
+}
+
+function named(name: string): Error {
+  const error = new Error("An isolated guardrail gave no verdict.");
+  error.name = name;
+  return error;
+}
+
+function nameOf(error: unknown): string {
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  if (code === "ERR_WORKER_OUT_OF_MEMORY") return "OutOfMemory";
+  return typeof name === "string" ? name : "unknown";
+}
