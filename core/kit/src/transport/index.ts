@@ -4,6 +4,7 @@ export { runAttempt, type AttemptOptions } from "./attempt.ts";
 export { asGatewayError } from "./errors.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { wholeAsStream } from "./whole-stream.ts";
+export { createJsonService, type JsonService, type JsonServiceOptions } from "./json-call.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
 export { createTokenSource, openTokens, type TokenOptions, type TokenSource } from "./token.ts";
 export { Upstream, type SendOptions, type UpstreamOptions, type UpstreamResponse } from "./upstream.ts";
