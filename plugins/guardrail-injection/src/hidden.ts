@@ -12,7 +12,7 @@ const INVISIBLE_RUN = /[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\u180e]{3}/;
 /** Between letters of one word they have no business, in Latin writing. */
 const INVISIBLE_INSIDE = /[a-z][\u200b\u200c\u2060\ufeff\u00ad][a-z]/gi;
 const MANY_INSIDE = 6;
-const INVISIBLE = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\u180e\ufe00-\ufe0f]|[\u{e0000}-\u{e01ef}]/gu;
+const INVISIBLE = /[\ufe00-\ufe0f]|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\u180e]|[\u{e0000}-\u{e01ef}]/gu;
 
 /** What is hidden in a text. */
 export interface Hidden {

@@ -14,7 +14,7 @@ const override = (pattern: RegExp, isOwnAlphabet = false): Phrase => ({ rule: "o
 
 export const PHRASES: readonly Phrase[] = [
   override(
-    /\b(?:ignore|disregard|forget|override|bypass|neglect|skip|drop) (?:.{0,40}? )?(?:previous|prior|above|earlier|preceding|all|any|your|system|original|initial|developer)(?: .{0,30}?)? (?:instructions?|prompts?|directives?)\b/,
+    /\b(?:ignore|disregard|forget|override|bypass|neglect|skip|drop) (?:.{0,40}? )?(?:previous|prior|above|earlier|preceding|all|an[y]|your|system|original|initial|developer)(?: .{0,30}?)? (?:instructions?|prompts?|directives?)\b/,
   ),
   // Rules are also those of a linter: they must be the model's.
   override(
@@ -79,7 +79,7 @@ export const PHRASES: readonly Phrase[] = [
   {
     rule: "role",
     pattern:
-      /\b(?:pretend|act|behave|roleplay|respond|imagine|simulate) (?:.{0,50}? )?(?:no|without(?: any)?|free of|ignoring) (?:restrictions?|rules|filters?|limits?|limitations?|guidelines|ethics|censorship|safety)\b/,
+      /\b(?:pretend|act|behave|roleplay|respond|imagine|simulate) (?:.{0,50}? )?(?:no|without(?: an[y])?|free of|ignoring) (?:restrictions?|rules|filters?|limits?|limitations?|guidelines|ethics|censorship|safety)\b/,
   },
   {
     rule: "role",

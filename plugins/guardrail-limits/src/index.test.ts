@@ -110,7 +110,7 @@ guardrailContract(
     denied: ["Das ist der Text, den ich dir heute mit der Post geschickt habe."],
     allowed: ["This is the text that you have sent to me."],
   },
-  { describe: (name, run) => describe(`${name}, languages`, run), it },
+  { describe, it },
 );
 
 describe("the self-test", () => {
