@@ -3,7 +3,7 @@
 import { extname } from "node:path";
 import type { Piscina } from "piscina";
 import type { Host, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
-import type { ThreadAnswer, ThreadData, ThreadJob } from "./isolation-message.ts";
+import { CANCELLED, type JobState, type ThreadAnswer, type ThreadData, type ThreadJob, WAITING } from "./isolation-message.ts";
 
 /** What threads are made from. */
 export interface ThreadsOptions {
@@ -21,7 +21,7 @@ export type Judged =
 /** Judgements that may wait for a thread. One more fails at once. */
 const MAX_QUEUE = 256;
 /** A thread that is late gets so much longer to say so itself, before it is ended. */
-const GRACE_MS = 50;
+const GRACE_MS = 100;
 const MEGABYTE = 1024 * 1024;
 
 /** A pool of threads. It outlives generations; whoever made it closes it. */
@@ -43,21 +43,25 @@ export class GuardrailThreads {
   /** The verdict. Rejects with an Error whose name says what happened; nothing of the text is in it. */
   async judge(judged: Judged, budgetMs: number, signal: AbortSignal, log: Host["log"]): Promise<Verdict> {
     const piscina = await this.#pool();
-    const begun = new Float64Array(new SharedArrayBuffer(8));
+    const begun: JobState = new BigInt64Array(new SharedArrayBuffer(8));
     const controller = new AbortController();
-    // What has begun is left to its own deadline: ending a thread for each client that leaves would be a way to keep none alive.
+    const left = Promise.withResolvers<never>();
+    // A job that no thread has begun with is passed over when its turn comes; piscina would end the thread that is about to. What
+    // has begun is left to its own deadline: ending a thread for each client that leaves would be a way to keep none alive.
     const cancel = (): void => {
-      if (begun[0] === 0) controller.abort();
+      if (Atomics.compareExchange(begun, 0, WAITING, CANCELLED) === WAITING) left.reject(named("Cancelled"));
     };
     let timer = setTimeout(() => {
       cancel();
-      const leftMs = (begun[0] ?? 0) + budgetMs + GRACE_MS - Date.now();
-      timer = setTimeout(() => controller.abort(), Math.max(0, leftMs));
+      const since = Atomics.load(begun, 0);
+      if (since === CANCELLED) return;
+      timer = setTimeout(() => controller.abort(), Math.max(0, Number(since) + budgetMs + GRACE_MS - Date.now()));
     }, budgetMs);
     signal.addEventListener("abort", cancel, { once: true });
     try {
       const job: ThreadJob = { ...judged, budgetMs, begun };
-      const answer = (await piscina.run(job, { signal: controller.signal })) as ThreadAnswer;
+      const work = piscina.run(job, { signal: controller.signal }) as Promise<ThreadAnswer>;
+      const answer = await Promise.race([work, left.promise]);
       for (const { level, message, fields } of answer.lines) log[level](message, fields);
       if (answer.kind === "verdict") return answer.verdict;
       throw named(answer.kind === "threw" ? answer.name : "Unfit");

@@ -18,7 +18,16 @@ export interface PackedOptions {
   readonly secrets: readonly { readonly path: readonly string[]; readonly name: string; readonly value: string }[];
 }
 
-/** A job. The first of `begun` is set to the time, in milliseconds since 1970, at which the thread began with it. */
+/**
+ * Where a job stands, in one number that both sides change by comparing: `WAITING`, `CANCELLED`, or the time at which a thread began
+ * with it, in milliseconds since 1970.
+ */
+export type JobState = BigInt64Array<SharedArrayBuffer>;
+
+export const WAITING = 0n;
+export const CANCELLED = -1n;
+
+/** A job. */
 export type ThreadJob =
   | { readonly kind: "describe" }
   | {
@@ -26,13 +35,13 @@ export type ThreadJob =
       readonly text: string;
       readonly context: TextContext;
       readonly budgetMs: number;
-      readonly begun: Float64Array<SharedArrayBuffer>;
+      readonly begun: JobState;
     }
   | {
       readonly kind: "admit";
       readonly request: RequestFacts;
       readonly budgetMs: number;
-      readonly begun: Float64Array<SharedArrayBuffer>;
+      readonly begun: JobState;
     };
 
 /** A line that the guardrail logged. */

@@ -3,7 +3,15 @@
 import { workerData } from "node:worker_threads";
 import type { AnyDefinition, Guardrail, GuardrailDefinition, Host, Log, Verdict } from "@sluice/spec";
 import { registerResolveHook } from "../registry/resolve-hook.ts";
-import { type ThreadAnswer, type ThreadData, type ThreadJob, type ThreadLine, unpackOptions } from "./isolation-message.ts";
+import {
+  CANCELLED,
+  type ThreadAnswer,
+  type ThreadData,
+  type ThreadJob,
+  type ThreadLine,
+  unpackOptions,
+  WAITING,
+} from "./isolation-message.ts";
 
 /** Lines of one job that come over. A guardrail that logs more of them fills nobody's memory. */
 const MAX_LINES = 20;
@@ -27,7 +35,10 @@ const made = await make(workerData as ThreadData);
 
 /** Does one job. */
 export default async function work(job: ThreadJob): Promise<ThreadAnswer> {
-  if (job.kind !== "describe") job.begun[0] = Date.now();
+  // Whoever asked has left meanwhile.
+  if (job.kind !== "describe" && Atomics.compareExchange(job.begun, 0, WAITING, BigInt(Date.now())) === CANCELLED) {
+    return threw(undefined);
+  }
   const answer = await answerOf(job);
   const said = lines;
   lines = [];
