@@ -88,7 +88,10 @@ beforeAll(async () => {
     `team: { use: http, url: "${base}/judge", secret: "\${env:GUARD_KEY}", reach: 6, sample: maskme }`,
     `lenient: { use: http, url: "${base}/judge", sample: maskme, on_error: skip }`,
   ]);
+  // The services are away while the gateway starts.
+  service.isAway = true;
   gateway = await startGateway(workspace, { GUARD_KEY: KEY });
+  service.reset();
 });
 afterEach(() => {
   upstream.reset();
@@ -182,6 +185,15 @@ describe("moderation", () => {
       error: { code: 500, param: "moderation" },
     });
     expect(gateway.stderr + gateway.stdout).toContain("Status503");
+  });
+});
+
+describe("a guardrail whose service is away while the gateway starts", () => {
+  it("is told in the log, and judges when the service is there", async () => {
+    for (const name of ["moderation", "team", "lenient"]) {
+      expect(gateway.stderr).toMatch(new RegExp(`"guardrail":"${name}".*"msg":"a guardrail could not be tested"`));
+    }
+    expect((await ask(["team"], "hi")).status).toBe(200);
   });
 });
 

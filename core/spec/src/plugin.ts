@@ -98,6 +98,8 @@ export interface RequestSample {
 export interface GuardrailDefinition<C = unknown> extends Definition<"guardrail", C, Guardrail> {
   /** What the guardrail must not allow, for the self-test at every load: a text, or a request as a whole for one that only admits. */
   readonly sample: (config: C) => string | RequestSample;
+  /** It asks a service that may be away. Then its self-test says so in the log, and refuses nothing. */
+  readonly isRemote?: boolean;
   /** The texts it judges when the configuration does not say: `scope`. Absent: all. */
   readonly scope?: readonly TextPart[];
 }

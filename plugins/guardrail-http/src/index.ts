@@ -27,6 +27,7 @@ export default defineGuardrail<HttpConfig>({
   name: "http",
   stability: "beta",
   summary: "Asks a service of your own about every text.",
+  isRemote: true,
   config: {
     type: "object",
     required: ["url", "sample"],

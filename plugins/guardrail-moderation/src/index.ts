@@ -31,6 +31,7 @@ export default defineGuardrail<ModerationConfig>({
   name: "moderation",
   stability: "beta",
   summary: "Asks a moderation endpoint in the shape of OpenAI's.",
+  isRemote: true,
   config: {
     type: "object",
     properties: {

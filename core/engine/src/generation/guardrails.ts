@@ -62,8 +62,14 @@ export async function testGuardrails(
       const instance = catalog.find(use.name);
       const definition = definitions.guardrails.get(use.use);
       if (instance === undefined || definition === undefined) return [];
-      const what = await judgesSample(new Judge(instance, host), () => definition.sample(use.options as never));
-      if (what === undefined) return [];
+      const fault = await judgesSample(new Judge(instance, host), () => definition.sample(use.options as never));
+      if (fault === undefined) return [];
+      const { what, isFailure } = fault;
+      if (isFailure && definition.isRemote === true) {
+        // Its service is away. That is no fault of the configuration, and a gateway must start: what it judges fails until then.
+        host.log.warn("a guardrail could not be tested", { guardrail: use.name, what, on_error: instance.settings.onError });
+        return [];
+      }
       const fix = "Correct its options: a guardrail that lets its own sample through guards nothing.";
       return [{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }];
     }),

@@ -49,8 +49,8 @@ export function guardrailContract<C>(
   const bench = (): Bench => new Bench(definition.create(options.config, fakeHost()), definition.name, options.part ?? "content");
   describe(`the guardrail ${definition.name} keeps the contract`, () => {
     it("denies its own sample", async () => {
-      const what = await judgesSample(new Judge(bench().instance, fakeHost()), () => definition.sample(options.config));
-      demand(what === undefined, `it ${what}`);
+      const fault = await judgesSample(new Judge(bench().instance, fakeHost()), () => definition.sample(options.config));
+      demand(fault === undefined, `it ${fault?.what}`);
     });
     it("denies what it must, and lets pass what it may", async () => {
       for (const text of options.denied) demand((await bench().whole(text)).isDenied, "a denied text passes", text);
