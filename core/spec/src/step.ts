@@ -2,6 +2,7 @@
 
 import type { Exchange } from "./exchange.ts";
 import type { Lifecycle } from "./host.ts";
+import type { Soon } from "./shared-state.ts";
 
 /**
  * Continues with the next step. Ends when all inner steps have ended; a streamed reply is then primed, not finished. A
@@ -19,5 +20,11 @@ export type StepFunction = (ctx: StepContext, next: Next) => Promise<void>;
 
 /** A living step. */
 export interface Step extends Lifecycle {
+  /**
+   * What the step does before the inner ones, on each of their runs; it refuses by throwing or rejecting, as `run` does. Returns
+   * whether `run` is to follow: `false` goes on with the next step and costs no promise. For what most requests do not need, and
+   * for steps that do nothing afterwards: their `run` is `passOn` of the kit. Nobody calls `run` without it. A terminal step has none.
+   */
+  readonly enter?: (exchange: Exchange) => Soon<boolean>;
   readonly run: StepFunction;
 }

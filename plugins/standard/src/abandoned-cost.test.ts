@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type AbortBilling, type Attempt, GatewayError, type Price } from "@sluice/spec";
-import { fakeAttempt, fakeExchange, fakeHost, fakeTarget } from "@sluice/kit/testing";
+import { fakeAttempt, fakeExchange, fakeHost, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cost } from "./cost.ts";
 
 const PRICE: Price = { input: 1_000_000, output: 3_000_000, reasoning: 5_000_000, source: "test" };
@@ -11,7 +11,7 @@ async function costOf(on_abort: AbortBilling | undefined, parts: Partial<Attempt
   const controller = new AbortController();
   const exchange = fakeExchange({ signal: controller.signal });
   const host = fakeHost({ prices: { find: (_provider, model) => (model === "known" ? PRICE : undefined) } });
-  await cost.create(on_abort === undefined ? {} : { on_abort }, host).run({ exchange }, async () => undefined);
+  await runStep(cost.create(on_abort === undefined ? {} : { on_abort }, host), { exchange }, async () => undefined);
   if (reason !== null) controller.abort(reason);
   const priced = exchange.pricer?.(fakeAttempt({ target: fakeTarget("p", "known"), ...parts }));
   return { billing: exchange.abortBilling, ...priced };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange, Host, Identity, Model } from "@sluice/spec";
-import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest } from "@sluice/kit/testing";
+import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest, runStep } from "@sluice/kit/testing";
 import { auth } from "./auth.ts";
 
 const identity = fakeIdentity();
@@ -45,12 +45,10 @@ async function run(
   };
   Object.assign(exchange, { receive });
   const step = auth.create({}, host);
-  const error: unknown = await step
-    .run({ exchange }, async () => void passed++)
-    .then(
-      () => undefined,
-      (reason: unknown) => reason,
-    );
+  const error: unknown = await runStep(step, { exchange }, async () => void passed++).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   return { exchange, received, passed, error };
 }
 
@@ -73,7 +71,7 @@ describe("a good key", () => {
 
   it("passes without a model where there is no body", async () => {
     const exchange = fakeExchange({ client: fakeClient({ authorization: "Bearer sk-good" }) });
-    await auth.create({}, hostOf()).run({ exchange }, async () => undefined);
+    await runStep(auth.create({}, hostOf()), { exchange }, async () => undefined);
     expect(exchange).toMatchObject({ identity, model: undefined });
   });
 });

@@ -1,6 +1,6 @@
 /** The step `auth`: who sent the request, and whether they may use the model they name. */
 
-import { defineStep } from "@sluice/kit";
+import { defineStep, passOn } from "@sluice/kit";
 import {
   type Authority,
   type Exchange,
@@ -37,7 +37,7 @@ export const auth = defineStep<Record<string, never>>({
   create(_config, host) {
     const { authority, models } = host;
     return {
-      async run({ exchange }, next) {
+      async enter(exchange) {
         const found = authority.identify(presentedKey(exchange, authority.headerNames));
         const identity = found instanceof Promise ? await found : found;
         if (identity === undefined) throw refused();
@@ -47,8 +47,9 @@ export const auth = defineStep<Record<string, never>>({
         await exchange.receive();
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
           exchange.model = visibleModel(exchange.request, identity, models, authority);
-        await next();
+        return false;
       },
+      run: passOn,
     };
   },
 });

@@ -1,5 +1,6 @@
 /** Flights: an upstream call under way, and those who wait for it beside the one whose exchange made it. */
 
+import { TransientMap } from "@sluice/kit/state";
 import type { Attempt, Clock, Exchange, SharedValue, WholeReply } from "@sluice/spec";
 import { GatewayError, isGatewayError } from "@sluice/spec";
 import type { Tape } from "./cache-tape.ts";
@@ -29,22 +30,25 @@ export function isOwnFailure(error: unknown): boolean {
 
 /** One call under way. It ends when nobody waits for it any more, and when its leader's time is up. */
 export class Flight {
-  readonly landing: Promise<Landing>;
   /** Ends the call: the leader's branch ends with it. */
   readonly controller = new AbortController();
-  readonly #land: (landing: Landing) => void;
-  readonly #fail: (error: unknown) => void;
+  /** Made for the first who waits beside the leader. */
+  #awaited: PromiseWithResolvers<Landing> | undefined;
   #waiting = 1;
   #timer: NodeJS.Timeout | undefined;
   #landed: Landing | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
-  constructor() {
-    const { promise, resolve, reject } = Promise.withResolvers<Landing>();
-    // Without anybody beside the leader nobody looks at it.
-    promise.catch(() => undefined);
-    this.landing = promise;
-    this.#land = resolve;
-    this.#fail = reject;
+  /** What the call comes to. Rejects with what it failed with. */
+  get landing(): Promise<Landing> {
+    if (this.#awaited === undefined) {
+      this.#awaited = Promise.withResolvers<Landing>();
+      // Whoever waited may have left.
+      this.#awaited.promise.catch(() => undefined);
+      if (this.#landed !== undefined) this.#awaited.resolve(this.#landed);
+      else if (this.#failure !== undefined) this.#awaited.reject(this.#failure.error);
+    }
+    return this.#awaited.promise;
   }
 
   /** Whether one more may wait for it. */
@@ -86,11 +90,12 @@ export class Flight {
 
   land(landing: Landing): void {
     this.#landed = landing;
-    this.#land(landing);
+    this.#awaited?.resolve(landing);
   }
 
   fail(error: unknown): void {
-    this.#fail(error);
+    this.#failure ??= { error };
+    this.#awaited?.reject(error);
   }
 
   abort(reason: unknown): void {
@@ -101,7 +106,7 @@ export class Flight {
 
 /** The flights of this process, by what was asked. Generations share them. */
 export class Flights implements SharedValue {
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new TransientMap<Flight>();
 
   /** A flight that one more may join. */
   find(key: string): Flight | undefined {

@@ -1,7 +1,14 @@
 /** What a request and its key say about caching. */
 
 import { isObject } from "@sluice/kit";
-import { type Exchange, GatewayError, type GatewayFields, type Identity, type JsonObject } from "@sluice/spec";
+import {
+  type Exchange,
+  GatewayError,
+  type GatewayFields,
+  type GatewayRequest,
+  type Identity,
+  type JsonObject,
+} from "@sluice/spec";
 import type { CacheOptions } from "./cache-config.ts";
 
 /** What may be done for a request. */
@@ -17,6 +24,11 @@ export interface CacheWish {
 }
 
 const NO_CONTROLS: JsonObject = Object.freeze({});
+
+/** Whether a request needs a closer look: it says something about caching, or every request has a part in it. */
+export function mayWish(request: GatewayRequest | undefined, { isAlways }: CacheOptions): boolean {
+  return request !== undefined && (isAlways || request.fields.caching !== undefined || request.fields.cache !== undefined);
+}
 
 /**
  * The wish of a request; `undefined` when the cache has no part in it. Throws `permission_denied` for a control that the key's

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError, type GatewayRequest, type Model, type SharedValue, type StepContext } from "@sluice/spec";
 import { jsonReply } from "@sluice/kit";
-import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cache } from "./cache.ts";
 import type { CacheConfig } from "./cache-config.ts";
 
@@ -61,7 +61,7 @@ function setUp(config: Partial<CacheConfig> = {}) {
       inner.reply = jsonReply({ id: `reply ${calls}`, choices: [] });
     };
     try {
-      await step.run({ exchange }, next);
+      await runStep(step, { exchange }, next);
     } finally {
       for (const tell of settled) tell();
     }

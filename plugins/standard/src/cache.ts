@@ -9,7 +9,7 @@ import { type Entry, servedFrom } from "./cache-entry.ts";
 import { Flights, type Landing } from "./cache-flight.ts";
 import { createCacheKeys, flightKey } from "./cache-key.ts";
 import { keepReply, replyOf } from "./cache-reply.ts";
-import { type CacheWish, wishOf } from "./cache-wish.ts";
+import { type CacheWish, mayWish, wishOf } from "./cache-wish.ts";
 
 export const cache = defineStep<CacheConfig>({
   name: "cache",
@@ -36,6 +36,11 @@ export const cache = defineStep<CacheConfig>({
       flights: host.shared("cache:flights", () => new Flights()),
     };
     return {
+      enter({ request, headers }) {
+        if (mayWish(request, options)) return true;
+        headers.set(CACHE_HEADER, "bypass");
+        return false;
+      },
       async run(ctx, next) {
         const { exchange } = ctx;
         const wish = wishOf(exchange, options);

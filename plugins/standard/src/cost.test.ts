@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt, Price, ProviderInstance } from "@sluice/spec";
-import { fakeAttempt, fakeExchange, fakeHost, fakeTarget } from "@sluice/kit/testing";
+import { fakeAttempt, fakeExchange, fakeHost, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cost } from "./cost.ts";
 import type { CostConfig } from "./cost-terms.ts";
 
@@ -15,7 +15,7 @@ async function priced(parts: Partial<Attempt>) {
   const exchange = fakeExchange();
   const step = cost.create({}, fakeHost({ prices: { find: (provider, model) => prices[`${provider} ${model}`] } }));
   let passed = 0;
-  await step.run({ exchange }, async () => void passed++);
+  await runStep(step, { exchange }, async () => void passed++);
   expect(passed).toBe(1);
   return exchange.pricer?.(fakeAttempt(parts));
 }
@@ -61,7 +61,7 @@ describe("terms", () => {
   async function costOf(config: CostConfig, name: string, parts: Partial<Attempt> = {}) {
     const host = fakeHost({ prices: table, providers });
     const exchange = fakeExchange();
-    await cost.create(config, host).run({ exchange }, async () => undefined);
+    await runStep(cost.create(config, host), { exchange }, async () => undefined);
     const priced = exchange.pricer?.(fakeAttempt({ target: fakeTarget(name, "gpt"), usage, outcome: "success", ...parts }));
     return { nanoUsd: priced?.nanoUsd, warned: host.lines.map(({ fields }) => fields?.["provider"]) };
   }

@@ -1,6 +1,6 @@
 /** The step `cost`: prices every attempt from the price table. An unknown price stays unknown. */
 
-import { type CostTerms, costNanoUsd, defineStep, isAbandoned } from "@sluice/kit";
+import { type CostTerms, costNanoUsd, defineStep, isAbandoned, passOn } from "@sluice/kit";
 import type { AbortBilling, Attempt, Cost, Exchange, PriceTable } from "@sluice/spec";
 import { abandonedCost } from "./abandoned-cost.ts";
 import { type CostConfig, costSchema, namedProviders, termsOf } from "./cost-terms.ts";
@@ -28,12 +28,13 @@ export const cost = defineStep<CostConfig>({
     const price = (attempt: Attempt): Cost => priceOf(attempt, prices, termsOfProvider(attempt.target.provider));
     const { on_abort: onAbort = "observed" } = config;
     return {
-      async run({ exchange }, next) {
+      enter(exchange) {
         exchange.pricer = onAbort === "observed" ? price : (attempt) => priceAs(onAbort, exchange, attempt, price);
         exchange.abortBilling = onAbort;
         if (exchange.operation === "spend") offerTerms(exchange, termsOfProvider);
-        await next();
+        return false;
       },
+      run: passOn,
     };
   },
 });

@@ -30,10 +30,11 @@ export const guardrails = defineStep<GuardrailsConfig>({
     };
     const isIdle = fixed.input.length === 0 && fixed.output.length === 0;
     return {
+      enter: ({ identity, request }) =>
+        !isIdle || (identity?.guardrails ?? NONE).length > 0 || (request?.guardrails ?? NONE).length > 0,
       async run({ exchange }, next) {
         const own = exchange.identity?.guardrails ?? NONE;
         const asked = exchange.request?.guardrails ?? NONE;
-        if (isIdle && own.length === 0 && asked.length === 0) return next();
         const panelFor = (names: readonly string[], vault?: Vault): Panel => {
           const judgings = [...new Set([...names, ...own, ...asked])].map((name) =>
             judgeOf(inScope(required(name, host), config.scope, scoped)).begin(exchange.signal),

@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import { defineStep, parseDuration } from "@sluice/kit";
-import { type Begun, type Exchange, GatewayError, type Host, type Identity } from "@sluice/spec";
+import { type Begun, type Exchange, GatewayError, type Host } from "@sluice/spec";
 import { servedFrom } from "./cache-entry.ts";
 import { keepsNothing } from "./cache-wish.ts";
 import { CanonicalDigest } from "./canonical-digest.ts";
@@ -56,12 +56,9 @@ export const idempotency = defineStep<IdempotencyConfig>({
     const ttlMs = parseDuration(config.ttl) ?? 0;
     const { records } = host.state;
     return {
+      enter: ({ client, identity }) => client.header(HEADER) !== undefined && identity !== undefined && !keepsNothing(identity),
       async run({ exchange }, next) {
-        const { identity } = exchange;
-        const named = exchange.client.header(HEADER);
-        if (named === undefined || identity === undefined || keepsNothing(identity)) return next();
-        checkKey(named);
-        const key = recordKey(named, identity);
+        const key = recordKey(exchange);
         const bodyDigest = digestOf(exchange);
         const first = await begin(exchange, key, bodyDigest, host);
         if (first.outcome === "conflict") {
@@ -109,15 +106,15 @@ function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean
   return true;
 }
 
-function checkKey(key: string): void {
-  if (key.length > 0 && key.length <= MAX_KEY_CHARACTERS) return;
+/** What a repeat is found by. Throws `invalid_header` for a header that cannot be kept. */
+function recordKey({ client, identity }: Exchange): string {
+  const named = client.header(HEADER) ?? "";
+  if (named.length > 0 && named.length <= MAX_KEY_CHARACTERS) {
+    return `repeat:${encodeURIComponent(identity?.keyId ?? "")}:${hash("sha256", named, "base64url")}`;
+  }
   throw new GatewayError("invalid_header", `The header ${HEADER} must have 1 to ${MAX_KEY_CHARACTERS} characters.`, {
     param: HEADER,
   });
-}
-
-function recordKey(named: string, { keyId }: Identity): string {
-  return `repeat:${encodeURIComponent(keyId)}:${hash("sha256", named, "base64url")}`;
 }
 
 /** Everything that a request says: where it goes and what it holds. */

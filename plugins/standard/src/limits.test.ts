@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { fakeClient, fakeClock, fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import {
+  fakeClient,
+  fakeClock,
+  fakeExchange,
+  fakeHost,
+  fakeIdentity,
+  fakeRequest,
+  fakeTarget,
+  runStep,
+} from "@sluice/kit/testing";
 import { admit } from "@sluice/kit";
 import type { Cost, Exchange, Host, Identity, LedgerSumFilter, Model, RecordLimits, SharedState, Target } from "@sluice/spec";
 import { limits } from "./limits.ts";
@@ -60,7 +69,7 @@ function stage({ config = {}, host: parts = {} }: Parts = {}) {
     });
     const end = (): void => settled.splice(0).forEach((tell) => tell());
     try {
-      await step.run({ exchange }, async () => inner?.(exchange));
+      await runStep(step, { exchange }, async () => inner?.(exchange));
     } catch (error) {
       end();
       throw error;

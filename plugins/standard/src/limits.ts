@@ -1,6 +1,6 @@
 /** The step `limits`: rates, budgets and room. Everything is reserved before anything is dispatched, and settled by the rows. */
 
-import { defineStep } from "@sluice/kit";
+import { defineStep, passOn } from "@sluice/kit";
 import type { Exchange, Host, Identity, Soon } from "@sluice/spec";
 import { type LimitsConfig, limitsFaults, limitsSchema } from "./limits-config.ts";
 import { CostEstimator, estimateTokens } from "./limits-estimate.ts";
@@ -37,14 +37,14 @@ export const limits = defineStep<LimitsConfig>({
     const room = new Room(config, host);
     const hasTargetRules = book.hasProviderBudgets || hasLimitedTarget(host);
     return {
-      async run({ exchange }, next) {
+      enter(exchange) {
         const { identity } = exchange;
-        if (identity === undefined) return next();
+        if (identity === undefined) return false;
         room.enter(exchange, identity);
         const held = reserve(exchange, identity, parts, hasTargetRules);
-        if (held !== undefined) await held;
-        await next();
+        return held === undefined ? false : held.then(() => false);
       },
+      run: passOn,
     };
   },
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange, Host, JsonObject, Model, Price, ProviderInstance, Target } from "@sluice/spec";
-import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest } from "@sluice/kit/testing";
+import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest, runStep } from "@sluice/kit/testing";
 import { cost } from "./cost.ts";
 import { spend } from "./spend.ts";
 
@@ -71,8 +71,8 @@ async function calculate(
   });
   const host = hostOf();
   const step = spend.create({}, host);
-  const run = (): Promise<void> => step.run({ exchange }, async () => undefined);
-  await (costOptions === undefined ? run() : cost.create(costOptions, host).run({ exchange }, run));
+  const run = (): Promise<void> => runStep(step, { exchange }, async () => undefined);
+  await (costOptions === undefined ? run() : runStep(cost.create(costOptions, host), { exchange }, run));
   const { reply } = exchange;
   return reply?.kind === "whole" ? reply.document.value : {};
 }

@@ -86,6 +86,7 @@ export function compilePipelines(
         reentrant: definition.reentrant === true,
         concurrent: definition.concurrent === true,
         needsBody: definition.early !== true,
+        enter: definition.terminal === true ? undefined : step.enter,
         run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(step.run) : step.run,
       });
     }

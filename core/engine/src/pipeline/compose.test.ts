@@ -223,3 +223,74 @@ describe("the body", () => {
     await expect(compose([answer])(ctx)).rejects.toBe(broken);
   });
 });
+
+describe("a step that does everything at its entry", () => {
+  const unused: StepFunction = () => Promise.reject(new Error("must not run"));
+  const enters = (name: string, enter: NonNullable<Link["enter"]>, run = unused) => link(name, run, { enter });
+
+  it("is entered in its place and goes on, at once or later", async () => {
+    const seen: string[] = [];
+    const outer = link("outer", async (_ctx, next) => {
+      seen.push("outer");
+      await next();
+      seen.push("outer again");
+    });
+    const now = enters("now", () => seen.push("now") === 0);
+    const later = enters("later", async () => {
+      await Promise.resolve();
+      return seen.push("later") === 0;
+    });
+    const end = link("end", async () => void seen.push("end"));
+    await compose([outer, now, later, end])(context());
+    expect(seen).toEqual(["outer", "now", "later", "end", "outer again"]);
+  });
+
+  it("runs when its entry says so, after it", async () => {
+    const seen: string[] = [];
+    const run: StepFunction = async (_ctx, next) => {
+      seen.push("run");
+      await next();
+    };
+    const now = enters("now", () => seen.push("enter") > 0, run);
+    const later = enters("later", async () => seen.push("enter later") > 0, run);
+    await compose([now, later, answer])(context());
+    expect(seen).toEqual(["enter", "run", "enter later", "run"]);
+  });
+
+  it("finds the body read", async () => {
+    const ctx = context();
+    const asks = enters("asks", ({ request }) => request?.model !== "m");
+    await compose([asks, asks, answer])(ctx);
+    expect([ctx.received, ctx.exchange.reply === undefined]).toEqual([1, false]);
+  });
+
+  it("refuses by throwing or rejecting, and what is no gateway error names it", async () => {
+    const no = new GatewayError("rate_limited", "no");
+    const throws = enters("throws", () => {
+      throw no;
+    });
+    await expect(compose([enters("idle", () => false), throws, answer])(context())).rejects.toBe(no);
+    await expect(compose([enters("rejects", () => Promise.reject(no)), answer])(context())).rejects.toBe(no);
+    const broken = enters("broken", () => Promise.reject(new Error("boom")));
+    await expect(compose([enters("idle", () => false), broken, answer])(context())).rejects.toMatchObject({
+      code: "plugin_failed",
+      message: "The step broken failed.",
+    });
+  });
+
+  it("is entered again with each run of the inner steps, and ends no pipeline", async () => {
+    let entries = 0;
+    const retry = link(
+      "retry",
+      async (_ctx, next) => {
+        await next();
+        await next();
+      },
+      { reentrant: true },
+    );
+    const counts = enters("counts", () => (entries += 1) === 0);
+    await compose([retry, counts, answer])(context());
+    expect(entries).toBe(2);
+    await expect(compose([counts])(context())).rejects.toMatchObject({ message: "The pipeline ended without a reply." });
+  });
+});

@@ -3,7 +3,15 @@
  * it again, one call at a time, each a fresh attempt. A concurrent one may call it several times at once, for a branch each.
  */
 
-import { type Exchange, GatewayError, isGatewayError, type Next, type StepContext, type StepFunction } from "@sluice/spec";
+import {
+  type Exchange,
+  GatewayError,
+  isGatewayError,
+  type Next,
+  type Step,
+  type StepContext,
+  type StepFunction,
+} from "@sluice/spec";
 import type { StepTrace } from "./step-trace.ts";
 
 /** One step as the fold sees it. */
@@ -13,6 +21,7 @@ export interface Link {
   readonly concurrent?: boolean;
   /** Whether the body must have been read before the step runs. */
   readonly needsBody: boolean;
+  readonly enter?: Step["enter"] | undefined;
   readonly run: StepFunction;
 }
 
@@ -37,21 +46,34 @@ interface Call {
   isRunning: boolean;
 }
 
-/** Runs the link at `index` and, through its `next`, the inner ones. `call` is over when it has ended. */
-async function runFrom(links: readonly Link[], index: number, ctx: StepContext, call: Call | undefined): Promise<void> {
-  const link = links[index];
-  const trace = traceOf(ctx.exchange);
+/**
+ * Runs the links from `from` on to the first that has more to do than at its entry, and through its `next` the inner ones. Those
+ * in between cost no function of their own. `call` is over when all has ended.
+ */
+async function runFrom(links: readonly Link[], from: number, ctx: StepContext, call: Call | undefined): Promise<void> {
+  const { exchange } = ctx;
+  const trace = traceOf(exchange);
+  let index = from;
+  let link = links[index];
   trace?.enter(index);
   try {
-    if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
-    if (link.needsBody && ctx.exchange.request === undefined) await ctx.exchange.receive();
+    for (;;) {
+      if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+      if (link.needsBody && exchange.request === undefined) await exchange.receive();
+      if (link.enter === undefined) break;
+      const goes = link.enter(exchange);
+      if (goes instanceof Promise ? await goes : goes) break;
+      index += 1;
+      link = links[index];
+      trace?.enter(index);
+    }
     await link.run(ctx, nextOf(links, index, ctx, link));
   } catch (error) {
     const failure = isGatewayError(error) ? error : pluginFailure(link?.name ?? "", error);
-    trace?.fail(index, failure.code);
+    for (let place = index; place >= from; place -= 1) trace?.fail(place, failure.code);
     throw failure;
   } finally {
-    trace?.leave(index);
+    trace?.leave(from);
     if (call !== undefined) call.isRunning = false;
   }
 }

@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { GatewayError, type StepContext, type StepFunction } from "@sluice/spec";
-import { fakeClient, fakeClock } from "@sluice/kit/testing";
+import { type Exchange, GatewayError, type StepContext, type StepFunction } from "@sluice/spec";
+import { fakeClient, type FakeClock, fakeClock } from "@sluice/kit/testing";
 import { compose, type Link } from "./compose.ts";
 import { LiveExchange } from "./exchange.ts";
 
+/** The clock of each exchange, for entries: they get no context. */
+const clocks = new WeakMap<Exchange, FakeClock>();
+const moved = (exchange: Exchange, ms: number): void => clocks.get(exchange)?.advance(ms);
+
 /** Runs steps on a live exchange, whose clock the steps move, and whose body takes 100 ms. */
-async function trace(steps: Readonly<Record<string, StepFunction>>) {
+async function trace(steps: Readonly<Record<string, StepFunction>>, entries: Readonly<Record<string, Link["enter"]>> = {}) {
   const clock = fakeClock();
   const exchange = new LiveExchange({
     id: "id-1",
@@ -19,7 +23,14 @@ async function trace(steps: Readonly<Record<string, StepFunction>>) {
       return undefined;
     },
   });
-  const links = Object.entries(steps).map(([name, run]): Link => ({ name, reentrant: true, needsBody: false, run }));
+  clocks.set(exchange, clock);
+  const links = Object.entries(steps).map(([name, run]): Link => ({
+    name,
+    reentrant: true,
+    needsBody: false,
+    run,
+    enter: entries[name],
+  }));
   const ctx: StepContext & { advance: (ms: number) => void } = { exchange, advance: clock.advance.bind(clock) };
   const outcome = await compose(links)(ctx).then(
     () => "answered",
@@ -57,6 +68,25 @@ describe("the trace of an exchange", () => {
       [1, 9, 15],
       [1, 3, 3],
     ]);
+  });
+
+  it("shows steps that go on from their entry like others, with the time of the entry; failures within pass through them", async () => {
+    const idle: StepFunction = () => Promise.reject(new Error("must not run"));
+    const taking =
+      (ms: number): NonNullable<Link["enter"]> =>
+      (exchange) => {
+        moved(exchange, ms);
+        return false;
+      };
+    const entries = { b: taking(3), c: taking(5) };
+    const good = await trace({ a: takes(1, 2), b: idle, c: idle, d: ends(16) }, entries);
+    expect([good.trace.ownMs, good.trace.runs]).toEqual([
+      [3, 3, 5, 16],
+      [1, 1, 1, 1],
+    ]);
+    const fails: StepFunction = () => Promise.reject(new GatewayError("upstream_failed", "No."));
+    const bad = await trace({ a: takes(1), b: idle, c: idle, d: fails }, entries);
+    expect(bad.trace.failures).toEqual(Array.from({ length: 4 }, () => "upstream_failed"));
   });
 
   it("counts the client's time, while the body arrives, for no step", async () => {

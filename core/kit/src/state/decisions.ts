@@ -2,6 +2,7 @@
 
 import type { Claim, Clock, Reservation, StateReading, TakeResult } from "@sluice/spec";
 import { add, type Budget, type Entry, fits, refusal, type Slots, stateOf } from "./claims.ts";
+import { TransientMap } from "./transient-map.ts";
 import { addNow, advance, createWindow, giveBack, type SlidingWindow } from "./window.ts";
 
 /** What decisions are made with. */
@@ -50,7 +51,7 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
   const windows = new Map<string, SlidingWindow>();
   const slots = new Map<string, Slots>();
   const budgets = new Map<string, Budget>();
-  const held = new Map<string, Held>();
+  const held = new TransientMap<Held>();
   const expired = new Set<string>();
   /** No lease ends before. A lower bound: sweeping finds the true one. */
   let earliestEndMs = Infinity;
@@ -94,7 +95,7 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
   const sweep = (nowMs: number): void => {
     if (nowMs < earliestEndMs) return;
     earliestEndMs = Infinity;
-    for (const [id, holding] of held) {
+    for (const [id, holding] of held.entries()) {
       if (holding.leaseUntilMs > nowMs) {
         earliestEndMs = Math.min(earliestEndMs, holding.leaseUntilMs);
         continue;
@@ -111,7 +112,8 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
       const nowMs = clock.monotonic();
       sweep(nowMs);
       const entries = claims.map((claim) => entryOf(claim, nowMs));
-      if (held.has(id)) return { outcome: "granted", states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)) };
+      if (held.get(id) !== undefined)
+        return { outcome: "granted", states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)) };
       const unseeded = claims.filter((claim, at) => claim.kind === "budget" && !(entries[at] as Budget).isSeeded);
       if (unseeded.length > 0) return { outcome: "unseeded", keys: unseeded.map(({ key }) => key) };
       const short = claims.findIndex((claim, at) => !fits(claim, entries[at]!));
@@ -154,7 +156,7 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
     adopt({ id, claims }, leaseMs) {
       const nowMs = clock.monotonic();
       sweep(nowMs);
-      if (held.has(id)) return;
+      if (held.get(id) !== undefined) return;
       const entries = claims.map((claim) => entryOf(claim, nowMs));
       const parts = claims.map((claim, at) => add(claim, entries[at]!));
       hold(id, { claims, entries, parts, leaseUntilMs: nowMs + leaseMs });
@@ -162,7 +164,8 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
     held(key) {
       const nowMs = clock.monotonic();
       sweep(nowMs);
-      return [...held]
+      return held
+        .entries()
         .filter(([, { claims }]) => key === undefined || claims.some((claim) => claim.key === key))
         .map(([id, { claims, leaseUntilMs }]) => ({ id, claims, leaseLeftMs: leaseUntilMs - nowMs }));
     },

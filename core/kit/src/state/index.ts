@@ -2,4 +2,5 @@
 
 export * from "./decisions.ts";
 export * from "./records.ts";
+export { TransientMap } from "./transient-map.ts";
 export { createResilientState, type ResilientOptions } from "./resilient.ts";

@@ -7,6 +7,7 @@ export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
 export * from "./fake-state.ts";
+export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";
 export * from "./contract/index.ts";
 export * from "./guardrail-contract.ts";
