@@ -61,6 +61,10 @@ function countOf(statuses: readonly number[], wanted: number): number {
   return statuses.filter((status) => status === wanted).length;
 }
 
+function p99(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.99)] ?? Number.NaN;
+}
+
 if (!hasRedis) console.info("skipped: limits on Redis, as none answers on 127.0.0.1:6379");
 
 describe.skipIf(!hasRedis)("limits on Redis", () => {
@@ -97,13 +101,23 @@ describe.skipIf(!hasRedis)("limits on Redis", () => {
 
   it("a Redis that dies under load fails no request, and no more is spent", async () => {
     const statuses: number[] = [];
+    const tookMs = { "with Redis": [] as number[], dying: [] as number[], alone: [] as number[], "after it": [] as number[] };
     for (let batch = 0; batch < 12; batch += 1) {
-      const calls = Array.from({ length: 40 }, () => statusOf(gateways[2] as GatewayProcess, "killed"));
+      const phase = batch < 2 ? "with Redis" : batch === 2 ? "dying" : batch < 8 ? "alone" : "after it";
+      const calls = Array.from({ length: 40 }, async () => {
+        const startedMs = performance.now();
+        const status = await statusOf(gateways[2] as GatewayProcess, "killed");
+        tookMs[phase].push(performance.now() - startedMs);
+        return status;
+      });
       if (batch === 2) proxy.die();
       if (batch === 8) proxy.mend();
       statuses.push(...(await Promise.all(calls)));
     }
-    console.info(`Redis killed under load: ${upstream.requests.length} of 200 dispatched, ${countOf(statuses, 429)} refused`);
+    const p99s = Object.entries(tookMs).map(([phase, all]) => `${phase} ${Math.round(p99(all))}`);
+    console.info(
+      `Redis killed under load: ${upstream.requests.length} of 200 dispatched, ${countOf(statuses, 429)} refused; p99 ms: ${p99s.join(", ")}`,
+    );
     expect(countOf(statuses, 200) + countOf(statuses, 429)).toBe(480);
     expect([upstream.requests.length, countOf(statuses, 200)]).toEqual([200, 200]);
   });

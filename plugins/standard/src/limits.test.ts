@@ -168,6 +168,36 @@ describe("a budget", () => {
     expect(await reading(state, EVER)).toMatchObject({ spentNanoUsd: 5, reservedNanoUsd: 0 });
   });
 
+  it("and slots hold nothing after two thousand mixed outcomes, many of them at the same time", async () => {
+    const { enter, state } = stage();
+    const identity = keyWith({ maxBudgetNanoUsd: 1_000, maxParallelRequests: 40 });
+    const open: (() => void)[] = [];
+    const ends = { served: 0, failed: 0, refused: 0 };
+    for (let number = 0; number < 2_000; number += 1) {
+      const inner = async (exchange: Exchange): Promise<void> => {
+        if (number % 7 === 0) throw new GatewayError("client_closed", "gone before any call");
+        await call(exchange, number % 3);
+        // A call without usage and one more, as after a fallback; some fail in the end.
+        if (number % 5 === 0) Object.assign(exchange.attempts[0]!, { outcome: "failure", usage: undefined });
+        if (number % 4 === 0) await call(exchange, 1);
+        if (number % 11 === 0) throw new GatewayError("upstream_failed", "no");
+      };
+      try {
+        open.push((await enter(identity, {}, inner)).end);
+        ends.served += 1;
+      } catch (error) {
+        const { code } = error as GatewayError;
+        ends[code === "budget_exceeded" || code === "rate_limited" ? "refused" : "failed"] += 1;
+      }
+      // They end in another order than they began.
+      if (open.length > 35 || number % 6 === 0) open.splice((number * 7) % Math.max(1, open.length), 1)[0]?.();
+    }
+    for (const end of open) end();
+    expect(Math.min(...Object.values(ends))).toBeGreaterThan(100);
+    expect(await reading(state, EVER)).toMatchObject({ reservedNanoUsd: 0 });
+    expect(await reading(state, "parallel:key:key-1")).toMatchObject({ inFlight: 0 });
+  });
+
   it("begins anew with its period, and says when", async () => {
     const { enter, clock } = stage();
     const identity = keyWith({ maxBudgetNanoUsd: 10, budgetDuration: "1d" });
