@@ -142,9 +142,14 @@ class ExchangeBranch implements Branch {
   }
 
   adopt(): void {
-    const { parent, headers, request, identity, model, target, reply } = this;
-    Object.assign(parent, { request, identity, model, target, reply });
-    parent.headers.clear();
+    const { parent, headers } = this;
+    parent.request = this.request;
+    parent.identity = this.identity;
+    parent.model = this.model;
+    parent.target = this.target;
+    parent.reply = this.reply;
     for (const [name, value] of headers) parent.headers.set(name, value);
+    if (parent.headers.size === headers.size) return;
+    for (const name of parent.headers.keys()) if (!headers.has(name)) parent.headers.delete(name);
   }
 }

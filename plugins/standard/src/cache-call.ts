@@ -9,6 +9,7 @@ import {
   type Host,
   type Next,
   type Reply,
+  type Soon,
   type StateCache,
   type StepContext,
   type Usage,
@@ -32,17 +33,24 @@ export interface CacheParts {
   readonly flights: Flights;
 }
 
-/** The entry of a key, when there is one and it is young enough. A cache that fails has none. */
-export async function findEntry(cache: StateCache, key: string, { maxAgeMs }: CacheWish, host: Host): Promise<Entry | undefined> {
+/** The entry of a key, when there is one and it is young enough. A cache that fails has none. Never throws or rejects. */
+export function findEntry(cache: StateCache, key: string, wish: CacheWish, host: Host): Soon<Entry | undefined> {
+  const unread = (error: unknown): undefined => {
+    host.log.warn("the cache could not be read", { error });
+  };
   try {
     const found = cache.get(key);
-    const bytes = found instanceof Promise ? await found : found;
-    const entry = bytes === undefined ? undefined : decodeEntry(bytes);
-    return entry !== undefined && host.clock.now() - entry.head.storedAtMs <= maxAgeMs ? entry : undefined;
+    return found instanceof Promise
+      ? found.then((bytes) => youngEntry(bytes, wish, host), unread)
+      : youngEntry(found, wish, host);
   } catch (error) {
-    host.log.warn("the cache could not be read", { error });
-    return undefined;
+    return unread(error);
   }
+}
+
+function youngEntry(bytes: Uint8Array | undefined, { maxAgeMs }: CacheWish, { clock }: Host): Entry | undefined {
+  const entry = bytes === undefined ? undefined : decodeEntry(bytes);
+  return entry !== undefined && clock.now() - entry.head.storedAtMs <= maxAgeMs ? entry : undefined;
 }
 
 /** A call that twins may share. */
@@ -62,14 +70,21 @@ export interface SharedCall {
 }
 
 /** Joins a twin under way, or makes the call. */
-export async function runShared(call: SharedCall): Promise<void> {
-  const { wish, parts, key, ctx } = call;
-  const mayShare = parts.options.collapse && wish.stores;
-  const find = (): Flight | undefined => (mayShare && wish.reads ? parts.flights.find(key) : undefined);
-  for (let flight = find(); flight !== undefined; flight = find()) {
+export function runShared(call: SharedCall): Promise<void> {
+  const { wish, parts, key } = call;
+  if (!parts.options.collapse || !wish.stores) return lead(call, false);
+  const twin = parts.flights.find(key);
+  if (twin === undefined) return lead(call, true);
+  return wish.reads ? joinOrLead(call, twin) : lead(call, false);
+}
+
+/** A twin that fails for reasons of its own makes one of those who waited the next to call. */
+async function joinOrLead(call: SharedCall, twin: Flight): Promise<void> {
+  const { parts, key, ctx } = call;
+  for (let flight: Flight | undefined = twin; flight !== undefined; flight = parts.flights.find(key)) {
     if (await joined(flight, ctx.exchange, parts.host)) return;
   }
-  await lead(call, mayShare && parts.flights.find(key) === undefined);
+  await lead(call, true);
 }
 
 /** Makes the call under a signal that outlives the client as long as somebody else waits. */

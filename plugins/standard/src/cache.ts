@@ -1,7 +1,7 @@
 /** The step `cache`: an identical request gets the reply that is kept, or that of a twin under way. */
 
 import { defineStep } from "@sluice/kit";
-import type { Exchange, GatewayRequest, Host, Next, Reply, StepContext } from "@sluice/spec";
+import type { Exchange, GatewayRequest, Host, Reply } from "@sluice/spec";
 import { CACHE_HEADER, type CacheParts, findEntry, runShared } from "./cache-call.ts";
 import { type CacheConfig, cacheSchema, parseCacheConfig } from "./cache-config.ts";
 import { runEmbeddings } from "./cache-embeddings.ts";
@@ -9,7 +9,7 @@ import { type Entry, servedFrom } from "./cache-entry.ts";
 import { Flights, type Landing } from "./cache-flight.ts";
 import { createCacheKeys, flightKey } from "./cache-key.ts";
 import { keepReply, replyOf } from "./cache-reply.ts";
-import { type CacheWish, mayWish, wishOf } from "./cache-wish.ts";
+import { mayWish, wishOf } from "./cache-wish.ts";
 
 export const cache = defineStep<CacheConfig>({
   name: "cache",
@@ -43,36 +43,27 @@ export const cache = defineStep<CacheConfig>({
       },
       async run(ctx, next) {
         const { exchange } = ctx;
+        const { request } = exchange;
         const wish = wishOf(exchange, options);
-        if (wish === undefined || exchange.model === undefined) {
+        if (wish === undefined || exchange.model === undefined || request === undefined) {
           exchange.headers.set(CACHE_HEADER, "bypass");
           return next();
         }
         exchange.headers.set(CACHE_HEADER, "miss");
-        if (exchange.operation === "embeddings") await runEmbeddings(ctx, next, wish, parts);
-        else await runWhole(ctx, next, wish, parts);
+        if (exchange.operation === "embeddings") return runEmbeddings(ctx, next, wish, parts);
+        // Chat and images: one entry for a request.
+        const key = parts.keys.of(exchange, wish.namespace);
+        const found = wish.reads ? findEntry(host.state.cache, key, wish, host) : undefined;
+        const entry = found instanceof Promise ? await found : found;
+        const reply = entry === undefined ? undefined : replyOf(entry, request);
+        if (entry !== undefined && reply !== undefined) return serve(exchange, entry, reply, host);
+        const store = (landing: Landing): Promise<void> | undefined => keepReply(exchange, landing, key, wish, parts);
+        const ask = wantingUsage(request);
+        return runShared({ ctx, next, wish, parts, key: flightKey(key, request), ask, store });
       },
     };
   },
 });
-
-/** Chat and images: one entry for a request. */
-async function runWhole(ctx: StepContext, next: Next, wish: CacheWish, parts: CacheParts): Promise<void> {
-  const { exchange } = ctx;
-  const { request } = exchange;
-  if (request === undefined) return next();
-  const key = parts.keys.of(exchange, wish.namespace);
-  if (wish.reads) {
-    const entry = await findEntry(parts.host.state.cache, key, wish, parts.host);
-    const reply = entry === undefined ? undefined : replyOf(entry, request);
-    if (entry !== undefined && reply !== undefined) {
-      serve(exchange, entry, reply, parts.host);
-      return;
-    }
-  }
-  const store = (landing: Landing): Promise<void> | undefined => keepReply(exchange, landing, key, wish, parts);
-  await runShared({ ctx, next, wish, parts, key: flightKey(key, request), ask: wantingUsage(request), store });
-}
 
 /** A stream is kept with its usage: whoever asks for it next may want it. */
 function wantingUsage(request: GatewayRequest): GatewayRequest {

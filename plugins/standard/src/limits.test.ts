@@ -10,7 +10,18 @@ import {
   runStep,
 } from "@sluice/kit/testing";
 import { admit } from "@sluice/kit";
-import type { Cost, Exchange, Host, Identity, LedgerSumFilter, Model, RecordLimits, SharedState, Target } from "@sluice/spec";
+import {
+  GatewayError,
+  type Cost,
+  type Exchange,
+  type Host,
+  type Identity,
+  type LedgerSumFilter,
+  type Model,
+  type RecordLimits,
+  type SharedState,
+  type Target,
+} from "@sluice/spec";
 import { limits } from "./limits.ts";
 import type { LimitsConfig } from "./limits-config.ts";
 import { resetText } from "./limits-refusal.ts";
@@ -169,7 +180,7 @@ describe("a budget", () => {
   });
 
   it("and slots hold nothing after two thousand mixed outcomes, many of them at the same time", async () => {
-    const { enter, state } = stage();
+    const { enter, state } = stage({ config: { max_in_flight: 100 } });
     const identity = keyWith({ maxBudgetNanoUsd: 1_000, maxParallelRequests: 40 });
     const open: (() => void)[] = [];
     const ends = { served: 0, failed: 0, refused: 0 };

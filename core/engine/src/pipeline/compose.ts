@@ -103,15 +103,15 @@ function repeatableNext(links: readonly Link[], index: number, ctx: StepContext,
 
 /** Two calls with one exchange would overwrite each other's target and reply. */
 function branchingNext(links: readonly Link[], index: number, ctx: StepContext, link: Link): Next {
-  const used = new Set<Exchange>();
-  return async (branch = ctx) => {
+  const used: Exchange[] = [];
+  return (branch = ctx) => {
     const { exchange } = branch;
-    if (used.has(exchange)) throw misuse(link.name, "called next() twice for one branch");
+    if (used.includes(exchange)) return Promise.reject(misuse(link.name, "called next() twice for one branch"));
     if (exchange !== ctx.exchange && exchange.parent !== ctx.exchange) {
-      throw misuse(link.name, "called next() for an exchange that is no branch of its own");
+      return Promise.reject(misuse(link.name, "called next() for an exchange that is no branch of its own"));
     }
-    used.add(exchange);
-    await runFrom(links, index + 1, branch, undefined);
+    used.push(exchange);
+    return runFrom(links, index + 1, branch, undefined);
   };
 }
 
