@@ -6,6 +6,7 @@ import { createUpstream, type Upstream } from "@sluice/kit/testing";
 import { chat, MESSAGES } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { amount } from "./proof.ts";
 import { NEVER_EJECTS } from "./workspace.ts";
 
 const PER_SECOND = 200;
@@ -59,7 +60,7 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
   gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: SHORT_EJECTIONS });
   const at = gateway;
   upstream.script({ kind: "error", status: 503 });
-  const { requests, statuses, reached, refusalsMs } = await storm(at, 3);
+  const { requests, statuses, reached, refusalsMs } = await storm(at, amount(2, 3));
   expect(statuses).toEqual(new Set([503]));
   upstream.script({ kind: "reply" });
   const healedMs = performance.now();
@@ -78,7 +79,7 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
 it("without ejections, retries still add no more than a fifth to the load", async () => {
   gateway = await startGateway({ baseUrl: upstream.baseUrl, balance: NEVER_EJECTS });
   upstream.script({ kind: "error", status: 503 });
-  const { requests, statuses, reached } = await storm(gateway, 2);
+  const { requests, statuses, reached } = await storm(gateway, amount(1, 2));
   process.stdout.write(`storm without ejections: ${requests} requests, ${reached} reached the upstream\n`);
   expect(statuses).toEqual(new Set([503]));
   expect(reached).toBeGreaterThan(requests);

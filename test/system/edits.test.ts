@@ -9,10 +9,11 @@ import { chat, configPost, configStatus, MESSAGES } from "./client.ts";
 import { runEditStorm } from "./edit-storm.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { amount } from "./proof.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 const SHIPPED = new URL("../../config/", import.meta.url).pathname;
-const TRUNCATIONS = 60;
+const TRUNCATIONS = amount(20, 60);
 /** Between two requests without a key: several fall into every reading of the files. */
 const ASK_MS = 10;
 const MARK = "end_of_config: true";
@@ -71,7 +72,7 @@ describe("the shipped configuration, cut off in place", () => {
 
 describe("a burst of edits", () => {
   it("loses no request and no stream, mixes nothing, and its last edit is live", async () => {
-    const result = await runEditStorm({ seconds: 2, editsPerSecond: 100, requestsPerSecond: 50, streams: 10 });
+    const result = await runEditStorm({ seconds: amount(1, 2), editsPerSecond: 100, requestsPerSecond: 50, streams: 10 });
     const { failed, mixed, brokenStreams, mostGenerations, lastEditLiveMs, generationsMade, requests, edits } = result;
     console.info(
       `${edits} edits, ${requests} requests: ${generationsMade} generations, ${mostGenerations} at a time, last edit live after ${Math.round(lastEditLiveMs)} ms`,

@@ -7,12 +7,13 @@ import { createFaultUpstream, FAULTS, type FaultOutcome, type FaultUpstream, GOO
 import { admin, chat, MESSAGES, rowsOf } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { amount } from "./proof.ts";
 import { compareTruth } from "./truth-ledger.ts";
 import { createWorkspace, NEVER_EJECTS } from "./workspace.ts";
 
 const DEADLINE_MS = 2_000;
 const GRACE_MS = 700;
-const ROUNDS = 3;
+const ROUNDS = amount(1, 3);
 const AT_ONCE = 8;
 const PRICE = { input: 0.15, output: 0.6 };
 

@@ -51,14 +51,7 @@ export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 export function runCommand(args: readonly string[], cwd: string, environment: ProcessEnvironment = {}): CommandProcess {
   const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd,
-    env: cleanEnvironment({
-      SLUICE_MASTER_KEY: MASTER_KEY,
-      SLUICE_PORT: "0",
-      SLUICE_ADMIN_PORT: "0",
-      SLUICE_HOST: undefined,
-      OPENAI_API_KEY: UPSTREAM_KEY,
-      ...environment,
-    }),
+    env: environmentOf(environment),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";
@@ -139,7 +132,16 @@ function late(message: string): Promise<never> {
   });
 }
 
-function cleanEnvironment(changes: ProcessEnvironment): NodeJS.ProcessEnv {
-  const merged = { ...process.env, ...changes };
+/** The environment of a command: the test's own, what every command of the tests has, and these changes. */
+export function environmentOf(changes: ProcessEnvironment): NodeJS.ProcessEnv {
+  const merged = {
+    ...process.env,
+    SLUICE_MASTER_KEY: MASTER_KEY,
+    SLUICE_PORT: "0",
+    SLUICE_ADMIN_PORT: "0",
+    SLUICE_HOST: undefined,
+    OPENAI_API_KEY: UPSTREAM_KEY,
+    ...changes,
+  };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined));
 }

@@ -1,4 +1,4 @@
-/** `sluice keys` and `sluice teams`, as processes of their own beside a running gateway. */
+/** `sluice keys` and `sluice teams`, beside a running gateway: all in one process of their own, but for those that show how one starts. */
 
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -6,30 +6,26 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "./client.ts";
+import { type CommandHost, type Ran, startCommandHost } from "./command-host.ts";
 import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "./gateway-process.ts";
 
 let gateway: GatewayProcess;
+let host: CommandHost;
 
 beforeAll(async () => {
+  host = startCommandHost();
   gateway = await startGateway();
 });
 afterAll(async () => {
+  host?.close();
   await gateway?.dispose();
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly error: string;
-}
-
 /** Runs a command in the gateway's folder; the admin port comes from the environment, as it would on a server. */
-async function sluice(args: readonly string[], environment: ProcessEnvironment = {}): Promise<Ran> {
+function sluice(args: readonly string[], environment: ProcessEnvironment = {}): Promise<Ran> {
   const { port } = new URL(gateway.adminUrl);
   const place = ["--config", gateway.configPath];
-  const command = runCommand([...args, ...place], gateway.workspace.folder, { SLUICE_ADMIN_PORT: port, ...environment });
-  const { code } = await command.ended;
-  return { code, out: command.stdout, error: command.stderr };
+  return host.run([...args, ...place], gateway.workspace.folder, { SLUICE_ADMIN_PORT: port, ...environment });
 }
 
 /** Runs a command that must work, and reads what it prints with `--json`. */

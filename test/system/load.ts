@@ -18,6 +18,8 @@ export interface Seen {
 
 /** Load that runs until it is stopped. */
 export interface Load {
+  /** Requests that have ended so far, however they did. */
+  readonly count: number;
   /** Ends the loops after their current request, and gives everything they saw. */
   stop(): Promise<readonly Seen[]>;
 }
@@ -34,6 +36,9 @@ export function startLoad(gateway: GatewayProcess, loops: number, model: string)
     }
   });
   return {
+    get count() {
+      return seen.length;
+    },
     async stop() {
       stopping.abort();
       await Promise.all(running);

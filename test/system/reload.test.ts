@@ -9,9 +9,10 @@ import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type Load, type Seen, startLoad } from "./load.ts";
 import { isMixed } from "./one-generation.ts";
+import { amount } from "./proof.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
-const RELOADS = 40;
+const RELOADS = amount(12, 40);
 const LOOPS = 20;
 
 let upstream: Upstream;
@@ -92,6 +93,6 @@ function makeEdit(edit: number): void {
 /** Rows know the generation that the client was told. */
 function expectRowsToAgree(rows: readonly (SpendRow & { readonly generation?: number })[], seen: readonly Seen[]): void {
   const told = new Map(seen.map(({ requestId, generation }) => [requestId, Number(generation)]));
-  expect(rows).toHaveLength(1_000);
+  expect(rows).toHaveLength(Math.min(1_000, seen.length));
   expect(rows.filter(({ request_id, generation }) => told.get(request_id) !== generation)).toEqual([]);
 }

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, spendRows } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { amount } from "./proof.ts";
 
-const POSTS = 2_000;
-const WORKERS = 8;
+const POSTS = amount(400, 2_000);
+const WORKERS = amount(16, 8);
 const IDLE_MS = 50;
 const SPREAD_MS = 10;
 const REPLY = JSON.stringify({

@@ -2,8 +2,9 @@
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "./client.ts";
+import { type CommandHost, startCommandHost } from "./command-host.ts";
 import { type GatewayProcess, runCommand, startGateway } from "./gateway-process.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
@@ -121,10 +122,16 @@ describe("shared state in a Redis that is not there", () => {
 });
 
 describe("sluice check", () => {
+  let host: CommandHost;
+
+  beforeAll(() => {
+    host = startCommandHost();
+  });
+  afterAll(() => host?.close());
+
   const check = async (workspace: Workspace, ...more: string[]) => {
-    const command = runCommand(["check", "--config", workspace.configPath, ...more], workspace.folder);
-    const { code } = await command.ended;
-    return { code, lines: command.stdout.trim().split("\n"), stdout: command.stdout };
+    const { code, out: stdout } = await host.run(["check", "--config", workspace.configPath, ...more], workspace.folder);
+    return { code, lines: stdout.trim().split("\n"), stdout };
   };
 
   it("ends with 0 and a summary when all is well, and never shows a credential", async () => {
