@@ -20,6 +20,7 @@ const files: Readonly<Record<string, string>> = {
   "shout.ts": `interface Options { readonly loud: boolean }\nconst options: Options = { loud: true };\nvoid options;\n${definition("shout")}`,
   "twice.ts": definition("shout"),
   "broken.ts": "export default {{ nonsense\n",
+  "stuck.ts": "await new Promise(() => {});\nexport default {};\n",
   "throws.ts": 'throw new Error("no licence");\n',
   "old.ts": definition("old", "apiVersion: 7"),
   "nothing.ts": "export const x = 1;\n",
@@ -39,11 +40,15 @@ const files: Readonly<Record<string, string>> = {
 
 /** Loads in a process of its own: as Node does, and not as the test runner would. */
 function load(...specifiers: readonly string[]): Loaded {
+  return loadWithin(undefined, ...specifiers);
+}
+
+function loadWithin(timeoutMs: number | undefined, ...specifiers: readonly string[]): Loaded {
   const at = { file: join(folder, "gateway.yaml"), line: 1, column: 1 };
   const references = specifiers.map((specifier, index) => ({ specifier, at: { ...at, line: index + 1 } }));
   const script = `
     import { loadPlugins } from ${JSON.stringify(join(import.meta.dirname, "load.ts"))};
-    const { definitions, findings } = await loadPlugins(${JSON.stringify(references)});
+    const { definitions, findings } = await loadPlugins(${JSON.stringify(references)}, ${timeoutMs});
     console.log(JSON.stringify({ definitions: [...definitions.all.keys()], own: [...definitions.all.values()].map(({ kind, name }) => definitions.ownName(kind, name)), versions: definitions.plugins.map(({ version }) => version ?? null), findings }));`;
   const run = spawnSync(process.execPath, ["--input-type=module", "--eval", script], {
     encoding: "utf8",
@@ -103,6 +108,14 @@ describe("loading plugins", () => {
     expect(said.get("./half.ts")).toContain("has no name, config or create");
     expect(said.get("./strange.ts")).toContain("is no definition");
     expect(said.get("./twice.ts")).toContain("The step shout is provided twice, by ./shout.ts and by ./twice.ts.");
+  });
+
+  it("has a finding, and not a hang, for one that never finishes loading; the others are loaded", () => {
+    const { findings, definitions } = loadWithin(100, "./stuck.ts", "./shout.ts");
+    expect(findings.map(({ message }) => message)).toEqual([
+      "Plugin ./stuck.ts cannot be loaded: it was not ready within 100 ms",
+    ]);
+    expect(definitions).toContain("step/shout");
   });
 
   it("takes two versions of one plugin side by side, the one under the name that npm installed it as", () => {

@@ -17,7 +17,7 @@ export interface LoadedDefinitions {
   readonly findings: readonly Finding[];
 }
 
-/** A plugin's module may take this long to load. */
+/** A plugin's module may take this long to load, in milliseconds. */
 const LOAD_TIMEOUT_MS = 10_000;
 
 /** What `use` can say; the define functions of the kit hold names to the same. */
@@ -26,12 +26,15 @@ const NAME = /^[a-z][a-z0-9-]*$/;
 const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
 
 /** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
-export async function loadPlugins(references: readonly PluginReference[]): Promise<LoadedDefinitions> {
+export async function loadPlugins(
+  references: readonly PluginReference[],
+  timeoutMs = LOAD_TIMEOUT_MS,
+): Promise<LoadedDefinitions> {
   const plugins: LoadedPlugin[] = [];
   const findings: Finding[] = [];
   const owners = new Map<string, string>();
   for (const reference of references) {
-    const loaded = await loadPlugin(reference);
+    const loaded = await loadPlugin(reference, timeoutMs);
     if ("message" in loaded) {
       findings.push({ at: reference.at, ...loaded });
       continue;
@@ -54,12 +57,12 @@ export async function loadPlugins(references: readonly PluginReference[]): Promi
 
 type Fault = Omit<Finding, "at">;
 
-async function loadPlugin({ specifier, at }: PluginReference): Promise<LoadedPlugin | Fault> {
+async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number): Promise<LoadedPlugin | Fault> {
   const located = isFile(specifier) ? locateFile(specifier, at.file) : locatePackage(specifier, at.file);
   if ("message" in located) return located;
   let module: { readonly default?: unknown };
   try {
-    module = await importInTime(located.path);
+    module = await importInTime(located.path, timeoutMs);
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     return { message: `Plugin ${specifier} cannot be loaded: ${said}`, fix: `Correct ${located.path}.` };
@@ -98,10 +101,10 @@ function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
 }
 
 /** Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the process. */
-async function importInTime(path: string): Promise<{ readonly default?: unknown }> {
+async function importInTime(path: string, timeoutMs: number): Promise<{ readonly default?: unknown }> {
   registerResolveHook();
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`it was not ready within ${LOAD_TIMEOUT_MS} ms`)), LOAD_TIMEOUT_MS);
+  const timer = setTimeout(() => late.reject(new Error(`it was not ready within ${timeoutMs} ms`)), timeoutMs);
   try {
     return await Promise.race([import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>, late.promise]);
   } finally {
