@@ -104,7 +104,7 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     model: "mistral-large-2512",
     lacks: UNFILTERED,
   },
-  cohere: { simulator: cohere, provider: `use: cohere, ${KEY}, base_url: @`, model: "command-a-vision-07-2025" },
+  cohere: { simulator: cohere, provider: `use: cohere, ${KEY}, base_url: @`, model: "command-a-plus-05-2026" },
   groq: {
     simulator: openai({
       path: PATH,
@@ -165,11 +165,19 @@ beforeAll(async () => {
   const names = Object.keys(DIALECTS);
   gateway = await startGateway(
     {
-      providers: names.map((name) => {
-        const members = (DIALECTS[name]?.provider ?? "").replace("@", `${upstream.url}/${name}`).replace("~", upstream.url);
-        return `sim-${name}: { ${members} }`;
-      }),
-      models: names.map((name) => `{ id: ${name}, targets: [{ provider: sim-${name}, model: "${DIALECTS[name]?.model}" }] }`),
+      // Nobody listens where the provider `openai` of every workspace is.
+      providers: [
+        ...names.map((name) => {
+          const members = (DIALECTS[name]?.provider ?? "").replace("@", `${upstream.url}/${name}`).replace("~", upstream.url);
+          return `sim-${name}: { ${members} }`;
+        }),
+        `toolless: { use: compatible, preset: perplexity, ${KEY}, base_url: ${upstream.url}/openai/v1 }`,
+      ],
+      models: [
+        ...names.map((name) => `{ id: ${name}, targets: [{ provider: sim-${name}, model: "${DIALECTS[name]?.model}" }] }`),
+        "{ id: down, targets: [{ provider: openai, model: gpt-4o }] }",
+        "{ id: toolless, targets: [{ provider: toolless, model: sonar }] }",
+      ],
     },
     { SIMULATED_KEY: "simulated-credential-of-the-tests-0123456789" },
   );
@@ -191,6 +199,38 @@ describe("one application before every dialect", () => {
     const outcomes = await runApplication(client, name, how === "streamed");
     expect(upstream.faults.slice(before)).toEqual([]);
     expect(outcomes).toEqual(tellsNoCache === true ? withoutCache({ ...EXPECTED, ...lacks }) : { ...EXPECTED, ...lacks });
+  });
+});
+
+describe("a fallback between dialects", () => {
+  const user = (content: OpenAI.ChatCompletionUserMessageParam["content"]) => [{ role: "user" as const, content }];
+  const image = { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE.toString("base64")}` } } as const;
+  const audio = { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } } as const;
+  const schema = { type: "object", properties: { city: { type: "string" }, degrees: { type: "integer" } } };
+  const format = { type: "json_schema", json_schema: { name: "weather", schema } } as const;
+  const tools = ["get_weather", "get_time"].map((name) => ({
+    type: "function" as const,
+    function: { name, parameters: { type: "object", properties: { city: { type: "string" } } } },
+  }));
+
+  it.each<[string, readonly string[], string, Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, "model">]>([
+    ["tools", ["toolless", "deepseek"], "sim-deepseek", { messages: user("Weather?"), tools }],
+    ["images", ["deepseek", "anthropic"], "sim-anthropic", { messages: user([image]) }],
+    ["schema", ["deepseek", "anthropic"], "sim-anthropic", { messages: user("Weather?"), response_format: format }],
+    ["audio", ["anthropic", "gemini"], "sim-gemini", { messages: user([audio]) }],
+  ])("does not ask one that cannot do %s", async (feature, fallbacks, answering, request) => {
+    const unable = `${fallbacks[0] === "toolless" ? "" : "sim-"}${fallbacks[0]}/`;
+    for (const stream of [false, true]) {
+      const asked = { ...request, model: "down", stream, fallbacks };
+      const { headers } = await client.chat.completions.create(asked).asResponse();
+      expect(headers.get("x-sluice-fallback-skipped")).toMatch(new RegExp(`^${unable}.* \\(${feature}\\)$`));
+      expect(headers.get("x-sluice-provider")).toBe(answering);
+    }
+  });
+
+  it("leaves the first error where nobody can", async () => {
+    const asked = { messages: user([audio]), model: "down", fallbacks: ["anthropic", "deepseek"] };
+    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 503 });
   });
 });
 

@@ -87,7 +87,8 @@ function readPart(part: JsonObject, turn: Turn, isThird: boolean, place: string)
   if (part.text !== undefined) turn.texts.push(textAt(part.text, place));
   else if (part.inlineData !== undefined) {
     const { mimeType, data } = objectAt(part.inlineData, place);
-    turn.images.push(imageOf(mimeType, data, place));
+    if (mimeType === "audio/wav") turn.texts.push("(a sound)");
+    else turn.images.push(imageOf(mimeType, data, place));
   } else if (part.functionCall !== undefined) {
     const call = objectAt(part.functionCall, place);
     turn.calls.push({ id: idOf(call), name: textAt(call.name, place), input: objectAt(call.args, place) });
