@@ -8,7 +8,12 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["core/*/src/**/*.test.ts", "plugins/*/src/**/*.test.ts", "test/architecture/**/*.test.ts"],
+          include: [
+            "core/*/src/**/*.test.ts",
+            "plugins/*/src/**/*.test.ts",
+            "test/architecture/**/*.test.ts",
+            "test/facts/**/*.test.ts",
+          ],
           testTimeout: 20_000,
         },
       },

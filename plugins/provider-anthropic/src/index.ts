@@ -3,6 +3,7 @@
 import { defineProvider } from "@sluice/kit";
 import { nativeUrl } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
+import { supports } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
 import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
 
@@ -52,7 +53,7 @@ export default defineProvider<AnthropicConfig>({
     if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
     headers["x-api-key"] = config.api_key;
     return {
-      capabilities: { operations: ["chat", "passthrough"], streaming: true, tools: true, parameters: PARAMETERS },
+      capabilities: { operations: ["chat", "passthrough"], streaming: true, tools: true, parameters: PARAMETERS, supports },
       encode(request) {
         const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
         const body = messagesBody(request, known ?? config.max_tokens);

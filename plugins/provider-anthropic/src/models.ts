@@ -1,4 +1,6 @@
-/** What is known of Anthropic's models by their names. Data and two questions. */
+/** What is known of Anthropic's models by their names. Data and three questions. */
+
+import type { Feature } from "@sluice/spec";
 
 /**
  * The most tokens that a model family writes in one reply (docs.anthropic.com/en/docs/about-claude/models/overview). The API
@@ -16,6 +18,10 @@ const MAX_OUTPUT_SINCE = 64_000;
 const BUDGETED = /claude-(?:3-7|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8}|-latest|@\d{8})?$)/;
 /** Families that cannot think. */
 const THOUGHTLESS = /claude-(?:2|3-(?:haiku|opus|sonnet|5)|instant)/;
+/** Families that read text alone. */
+const SIGHTLESS = /claude-(?:2|instant)/;
+/** Families before structured output (docs.anthropic.com/en/docs/build-with-claude/structured-outputs). */
+const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-0|[-@]\d{8})?$)/;
 
 /** The most tokens that a reply of the model may have. */
 export function maxOutputTokens(model: string): number {
@@ -26,4 +32,21 @@ export function maxOutputTokens(model: string): number {
 export function thinkingOf(model: string): "none" | "budget" | "adaptive" {
   if (THOUGHTLESS.test(model)) return "none";
   return BUDGETED.test(model) ? "budget" : "adaptive";
+}
+
+/** Whether a model can do something; `undefined` where its name does not tell. */
+export function supports(feature: Feature, model: string): boolean | undefined {
+  switch (feature) {
+    case "audio":
+    case "speech":
+      return false;
+    case "tools":
+    case "images":
+    case "documents":
+      return SIGHTLESS.test(model) ? false : undefined;
+    case "schema":
+      return SCHEMALESS.test(model) ? false : undefined;
+    default:
+      return feature satisfies never;
+  }
 }

@@ -1,5 +1,6 @@
 /** What is known of Google's models by their names. Data and a few questions. */
 
+import { supports as claudeSupports } from "@sluice/provider-anthropic/messages";
 import type { Feature } from "@sluice/spec";
 
 /** Gemini 2.5 and later take JSON Schema itself (ai.google.dev/gemini-api/docs/structured-output). */
@@ -58,7 +59,7 @@ export function imagesPerCall(model: string): number {
 
 /** What a model can do, as far as its name tells. */
 export function supports(feature: Feature, model: string): boolean | undefined {
-  if (isClaude(model)) return feature !== "audio" && feature !== "speech";
+  if (isClaude(model)) return claudeSupports(feature, model);
   if (isImagen(model) || EMBEDDINGS.test(model)) return false;
   if (!/gemini/.test(model)) return undefined;
   if (feature === "speech") return /-tts|native-audio/.test(model);

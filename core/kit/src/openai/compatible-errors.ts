@@ -4,7 +4,7 @@ import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/sp
 import { type FailureClass, readFailure } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 
-/** Classes by the words that an upstream puts into `code`, `type` or the code of an inner error. */
+/** Classes by the words that an upstream puts into `code`, `type` or the code of an inner error; by its status where no word is known. */
 export type ErrorWords = Readonly<Record<string, FailureClass>>;
 
 /** Words that mean the same wherever they stand. */
@@ -31,15 +31,15 @@ export function readCompatibleError(reply: ErrorReply, words: ErrorWords = {}): 
     return {
       message,
       // xAI answers 400 to a wrong key (docs.x.ai/docs/key-information/debugging).
-      failure: classOf(detail, words) ?? (status === 400 && WRONG_KEY.test(message ?? "") ? "auth" : undefined),
+      failure: classOf(detail, status, words) ?? (status === 400 && WRONG_KEY.test(message ?? "") ? "auth" : undefined),
       ...(typeof detail.param === "string" && detail.param !== "" ? { param: detail.param } : {}),
     };
   });
 }
 
-function classOf(detail: JsonObject, words: ErrorWords): FailureClass | undefined {
+function classOf(detail: JsonObject, status: number, words: ErrorWords): FailureClass | undefined {
   const inner = [detail.innererror, detail.inner_error].find(isObject);
-  for (const word of [inner?.code, detail.code, detail.type]) {
+  for (const word of [inner?.code, detail.code, detail.type, status]) {
     if (typeof word !== "string" && typeof word !== "number") continue;
     const key = String(word);
     const found = Object.hasOwn(words, key) ? words[key] : Object.hasOwn(COMMON, key) ? COMMON[key] : undefined;

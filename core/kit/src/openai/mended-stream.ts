@@ -3,6 +3,7 @@
 import type { JsonObject, ProviderRequest, StreamSink, StreamTranslator, UpstreamEvent } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { Mender, type OwnFinishReasons } from "./mender.ts";
+import { ThoughtRename } from "./thought-rename.ts";
 import { createChatTranslator } from "./stream.ts";
 import { readUsage } from "./usage.ts";
 
@@ -17,6 +18,7 @@ const TELLING = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_
 export function createMendedTranslator(request: ProviderRequest, reasons: OwnFinishReasons = {}): StreamTranslator {
   const inner = createChatTranslator(request.replyModel, request);
   const mender = new Mender(reasons, request.replyId);
+  const thoughts = new ThoughtRename();
   let isFinished = false;
   let pending: JsonObject | undefined;
   let told: string | undefined;
@@ -30,6 +32,11 @@ export function createMendedTranslator(request: ProviderRequest, reasons: OwnFin
   return {
     event(event, sink) {
       if (pending !== undefined && event.data === "[DONE]") tell({ event: undefined, data: "" }, pending, sink);
+      const renamed = thoughts.renamed(event.data);
+      if (renamed !== undefined) {
+        inner.event({ ...event, data: renamed }, sink);
+        return;
+      }
       const chunk = TELLING.test(event.data) ? parsed(event.data) : undefined;
       if (chunk === undefined) {
         inner.event(event, sink);

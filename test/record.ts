@@ -1,0 +1,40 @@
+/**
+ * `RECORD=1 npm run record -- <package> <case> [stream] [option=value …]`: what a real provider answers to a fixture's request, stored
+ * beside it, redacted. A value may be `env:NAME`. Costs what the request costs.
+ */
+
+import { recordCase } from "@sluice/kit/testing";
+import type { ProviderDefinition } from "@sluice/spec";
+
+const MAX_MS = 120_000;
+const USAGE =
+  "RECORD=1 npm run record -- provider-anthropic text [stream] model=claude-sonnet-4-5 api_key=env:ANTHROPIC_API_KEY [use=anthropic]";
+
+const [name, fixture, ...more] = process.argv.slice(2);
+if (process.env.RECORD !== "1" || name === undefined || fixture === undefined) {
+  console.error(USAGE);
+  process.exitCode = 2;
+} else {
+  const given = more
+    .filter((word) => word.includes("="))
+    .map((word): [string, string] => [word.slice(0, word.indexOf("=")), valueOf(word)]);
+  const { model = "", use, ...config } = Object.fromEntries(given);
+  const { default: exported } = (await import(`@sluice/${name}`)) as {
+    default: ProviderDefinition<never> | ProviderDefinition<never>[];
+  };
+  const definitions = Array.isArray(exported) ? exported : [exported];
+  const definition = definitions.find((one) => use === undefined || one.name === use);
+  if (definition === undefined) throw new Error(`${name} has ${definitions.map((one) => one.name).join(" and ")}, not ${use}.`);
+  const fixtures = new URL(`../plugins/${name}/fixtures/`, import.meta.url);
+  const signal = AbortSignal.timeout(MAX_MS);
+  const path = await recordCase(definition, { fixtures, name: fixture, model, config, stream: more.includes("stream"), signal });
+  console.log(`${path}\nRead it, then run the package's contract: it writes the golden file.`);
+}
+
+function valueOf(word: string): string {
+  const value = word.slice(word.indexOf("=") + 1);
+  if (!value.startsWith("env:")) return value;
+  const found = process.env[value.slice(4)];
+  if (found === undefined || found === "") throw new Error(`${value.slice(4)} is not set.`);
+  return found;
+}
