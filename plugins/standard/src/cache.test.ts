@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type Exchange, GatewayError, type GatewayRequest, type Model, type SharedValue, type StepContext } from "@sluice/spec";
+import {
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  type Model,
+  type SharedValue,
+  type StepContext,
+} from "@sluice/spec";
 import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cache } from "./cache.ts";
@@ -22,9 +30,10 @@ interface Act {
   readonly model?: Model;
 }
 
-function setUp(config: Partial<CacheConfig> = {}) {
+function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeHost>[0] = {}) {
   const held = new Map<string, SharedValue>();
   const host = fakeHost({
+    ...parts,
     shared: <T extends SharedValue>(key: string, make: () => T): T => {
       const value = (held.get(key) as T | undefined) ?? make();
       held.set(key, value);
@@ -84,6 +93,13 @@ describe("the step cache", () => {
     expect([calls(), exchanges[1]?.served?.number, exchanges[1]?.attempts]).toEqual([1, 0, []]);
   });
 
+  it("is told of a time to keep that no reply would be kept", () => {
+    expect(cache.check?.({ ...CONFIG, ttl: "24h" })).toEqual([]);
+    expect(cache.check?.({ ...CONFIG, ttl: "48h" }).map(({ path, fix }) => [path, fix])).toEqual([
+      [["ttl"], "write 24h or less, or raise `max_ttl`"],
+    ]);
+  });
+
   it.each<[string, Act, Partial<Exchange>]>([
     ["the reply of a stand-in", { model: { ...MODEL, id: "other" } }, {}],
     ["what a guardrail objects to", {}, { isStorable: false }],
@@ -93,6 +109,44 @@ describe("the step cache", () => {
     await run(act, parts);
     await run(act, parts);
     expect(calls()).toBe(2);
+  });
+
+  it.each([
+    ["enforce", 2],
+    ["shadow", 1],
+    ["observe", 1],
+  ] as const)("heeds what a guardrail says in the mode %s: %i calls", async (mode, expected) => {
+    const { run, calls } = setUp();
+    const guardrails = [{ guardrail: "words", direction: "input", verdict: "block", mode } as const];
+    await run({}, { guardrails: [...guardrails] });
+    await run({}, { guardrails: [...guardrails] });
+    expect(calls()).toBe(expected);
+  });
+
+  it("tells the tokens of kept and new vectors, also where another attempt lost to the one that answered", async () => {
+    const step = cache.create(CONFIG, fakeHost());
+    const ask = async (input: string[], hasLoser: boolean): Promise<unknown> => {
+      const settled: (() => void)[] = [];
+      const exchange = fakeExchange({
+        operation: "embeddings",
+        identity: fakeIdentity(),
+        model: { ...MODEL, mode: "embedding" },
+        request: fakeRequest({ model: "m", input }),
+        onSettle: (tell) => void settled.push(tell),
+      });
+      await step.run({ exchange }, async ({ exchange: inner }: StepContext = { exchange }) => {
+        const usage = { promptTokens: 3, completionTokens: 0, totalTokens: 3 };
+        Object.assign(inner.beginAttempt(fakeTarget(), "openai"), { outcome: "success", usage, usageSource: "provider" });
+        const error = new GatewayError("hedge_lost", "lost");
+        if (hasLoser) Object.assign(inner.beginAttempt(fakeTarget("two"), "openai"), { outcome: "failure", error });
+        inner.reply = jsonReply({ object: "list", data: [{ object: "embedding", index: 0, embedding: [1, 2] }], model: "m" });
+      });
+      for (const tell of settled) tell();
+      await turn();
+      return exchange.reply?.kind === "whole" ? exchange.reply.document.value.usage : undefined;
+    };
+    await ask(["a"], false);
+    expect(await ask(["a", "b"], true)).toEqual({ prompt_tokens: 6, total_tokens: 6 });
   });
 
   it("does not keep what somebody objects to while the reply goes out", async () => {
@@ -124,6 +178,22 @@ describe("the step cache", () => {
     const ends = await ended;
     expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([fails, fails, fails]);
     expect(calls()).toBe(1);
+  });
+
+  it("gives the reply of a stand-in to those alone who may use that model", async () => {
+    const other = { ...MODEL, id: "other" };
+    const mayUse = ({ keyId }: Identity, { id }: Model): boolean => id !== "other" || keyId !== "narrow";
+    const { run, calls } = setUp({ scope: "global" }, { authority: { ...fakeHost().authority, mayUse } });
+    const gate = Promise.withResolvers<void>();
+    const asking = ["wide", "narrow", "wide too"].map((keyId) =>
+      run({ gate: gate.promise, model: keyId === "narrow" ? MODEL : other }, { identity: fakeIdentity({ keyId }) }),
+    );
+    await turn();
+    gate.resolve();
+    const replies = await Promise.all(asking);
+    expect(replies.map(idOf)).toEqual(["reply 1", "reply 2", "reply 1"]);
+    expect(replies.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "miss", "hit"]);
+    expect(calls()).toBe(2);
   });
 
   it("lets one of the twins try when the first one's time is up", async () => {

@@ -250,6 +250,19 @@ describe("a budget", () => {
     await expect(stage({ config: { unpriced: "allow" } }).enter(identity, { model: unknown })).resolves.toBeDefined();
   });
 
+  it("refuses what is more than a number holds as too much, and not as without a price", async () => {
+    const exact: Exchange["pricer"] = ({ usage }) => {
+      const nanoUsd = (usage?.completionTokens ?? 0) * 1_000;
+      return Number.isSafeInteger(nanoUsd) ? { status: "priced", nanoUsd } : { status: "unpriced", nanoUsd: undefined };
+    };
+    const identity = keyWith({ maxBudgetNanoUsd: 100 });
+    for (const more of [{ max_tokens: 1e15 }, { max_completion_tokens: 1e300, n: 128 }]) {
+      const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "hello" }], ...more });
+      const entered = stage({ config: { unpriced: "allow" } }).enter(identity, { request, pricer: exact });
+      await expect(entered).rejects.toMatchObject({ code: "budget_exceeded" });
+    }
+  });
+
   it("that is soft warns once, and on every reply", async () => {
     const { enter, host } = stage({ config: { budgets: [{ per: "key", soft: 0.000_000_005 }] } });
     const seen = [await enter(fakeIdentity()), await enter(fakeIdentity())].map(({ exchange }) =>
@@ -344,6 +357,35 @@ describe("the most that a request may cost", () => {
     const { enter } = stage({ config, host: { models: { ...models, find: () => cheap } } });
     const { exchange } = await enter(fakeIdentity(), { ...most("0.000000004"), pricer: priced });
     expect(exchange.model?.id).toBe("cheap");
+  });
+});
+
+describe("the options", () => {
+  it("name providers and models, which gateway.yaml must have", () => {
+    const only = ["openai"];
+    const config: LimitsConfig = {
+      ...CONFIG,
+      windows: [{ per: "model", requests: 1, window: "1m", only: ["m"] }],
+      parallel: [{ per: "key", requests: 1, only: ["a-key"] }],
+      budgets: [
+        { per: "provider", max: 1, only },
+        { per: "tag", max: 1, only: ["a-tag"] },
+      ],
+      downgrade_to: "cheap",
+    };
+    expect(limits.names?.(config)).toEqual([
+      { kind: "model", name: "m" },
+      { kind: "provider", name: "openai" },
+      { kind: "asked_model", name: "cheap" },
+    ]);
+  });
+
+  it("warn before they refuse", () => {
+    const budgets = [
+      { per: "key", max: 5, soft: 5 },
+      { per: "key", max: 5, soft: 10 },
+    ] as const;
+    expect(limits.check?.({ ...CONFIG, budgets }).map(({ path }) => path)).toEqual([["budgets", 1, "soft"]]);
   });
 });
 
