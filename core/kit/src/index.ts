@@ -17,3 +17,4 @@ export { type CostTerms, millionths } from "./money/terms.ts";
 export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";
+export { fromLocal, offsetMs } from "./zone.ts";

@@ -8,6 +8,10 @@ import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
+import { shadowHost } from "./shadow-host.ts";
+import type { ShadowReport } from "./shadow.ts";
+import { decidesOnBody, runOf } from "./step-run.ts";
+import { useFaults } from "./step-uses.ts";
 
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
@@ -50,6 +54,8 @@ export interface CompiledPipelines {
   readonly routes: RouteTable<CompiledRoute>;
   /** In the order of creation. */
   readonly instances: readonly StepInstance[];
+  /** The steps in shadow, and what they would have done. */
+  readonly shadows: readonly ShadowReport[];
 }
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
@@ -62,6 +68,7 @@ export function checkPipelines(
 ): Finding[] {
   return pipelines.flatMap((pipeline) => [
     ...checkOrder(pipeline, definitions),
+    ...useFaults(pipeline, definitions),
     ...guardrailFaults(pipeline, definitions, guardrails),
   ]);
 }
@@ -74,19 +81,25 @@ export function compilePipelines(
 ): CompiledPipelines {
   const routes = new RouteTable<CompiledRoute>();
   const instances: StepInstance[] = [];
+  const shadows: ShadowReport[] = [];
   for (const pipeline of snapshot.pipelines) {
     const links: Link[] = [];
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
-      const step = blaming(settings.at, () => definition.create(settings.options as never, hostFor(settings)));
+      const whole = hostFor(settings);
+      const host = settings.isShadow === true ? shadowHost(whole) : whole;
+      const step = blaming(settings.at, () => definition.create(settings.options as never, host));
       instances.push({ settings, pipeline: pipeline.name, step });
+      const { timeZone, clock, log } = whole;
+      const onShadow = (report: ShadowReport): void => void shadows.push(report);
+      const run = runOf(step.run, settings, definition, pipeline.name, { timeZone, clock, log, onShadow });
       links.push({
         name: definition.name,
         reentrant: definition.reentrant === true,
         concurrent: definition.concurrent === true,
-        needsBody: definition.early !== true,
-        run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(step.run) : step.run,
+        needsBody: definition.early !== true || decidesOnBody(settings),
+        run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(run) : run,
       });
     }
     const run = compose(links);
@@ -97,5 +110,5 @@ export function compilePipelines(
       routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, run });
     }
   }
-  return { routes, instances };
+  return { routes, instances, shadows };
 }
