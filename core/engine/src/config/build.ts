@@ -77,6 +77,7 @@ function serverOf(
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
+    reload: server.reload,
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
     explainRequests: server.explain_requests,

@@ -60,6 +60,8 @@ export interface ServerSettings {
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
+  /** Whether an edit applies when it is saved, or when somebody asks. */
+  readonly reload: "on_save" | "on_request";
   /** A client that takes nothing of its reply for so long is cut. */
   readonly stalledClientMs: number;
   readonly maxBodyBytes: number;

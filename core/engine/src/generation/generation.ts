@@ -13,6 +13,7 @@ import { createGenerationContainer } from "./container.ts";
 import { BuildError, testGuardrails } from "./guardrails.ts";
 import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
+import type { Tally } from "./tally.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
 /** Something that holds a generation: an exchange. */
@@ -90,6 +91,8 @@ export class Generation {
   readonly createdAtMs: number;
   /** Its steps in shadow, and what they would have done. */
   readonly shadows: readonly ShadowReport[];
+  /** While a canary runs: how its requests, or those of everybody else, end. */
+  tally: Tally | undefined;
   readonly #scope: ClosingScope;
   readonly #clock: Clock;
   /**

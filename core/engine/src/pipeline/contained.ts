@@ -34,7 +34,8 @@ export function contained(step: StepFunction, containment: Containment): StepFun
   return async (ctx, next) => {
     const run: Run = { inner: undefined, isLate: false, isOver: false, stopClock: () => undefined };
     const onward: Next = (branch) => {
-      if (run.isLate) return Promise.reject(new GatewayError("plugin_failed", `The step ${name} called next() after its timeout.`));
+      if (run.isLate)
+        return Promise.reject(new GatewayError("plugin_failed", `The step ${name} called next() after its timeout.`));
       run.stopClock();
       run.inner = next(branch);
       return run.inner;

@@ -188,7 +188,8 @@ async function watch(step: StepFunction, shadow: ShadowExchange, stage: Stage): 
 async function observe(step: StepFunction, shadow: ShadowExchange, stage: Stage): Promise<Seen> {
   try {
     await step({ exchange: shadow }, stage.next);
-    if (!stage.isCalled) return shadow.reply === undefined ? { kind: "failed", about: "it neither handed on nor answered" } : { kind: "answered" };
+    if (!stage.isCalled)
+      return shadow.reply === undefined ? { kind: "failed", about: "it neither handed on nor answered" } : { kind: "answered" };
     const { reply } = shadow;
     const hasReplaced = reply !== stage.shown && !(await isSame(reply, stage.shown));
     const hasJudged = shadow.guardrails.some(({ verdict }) => verdict === "edit");

@@ -40,8 +40,11 @@ export function runOf(
   const isActive = active === undefined ? undefined : compileSchedule(active, parts.timeZone, parts.clock);
   const matches = when === undefined ? undefined : compileCondition(when);
   const isAsked = definition.guardrails === undefined ? undefined : asksForGuardrails;
-  return passable(name, made, (exchange) =>
-    ((isActive === undefined || isActive()) && (matches === undefined || matches(exchange))) || isAsked?.(exchange) === true,
+  return passable(
+    name,
+    made,
+    (exchange) =>
+      ((isActive === undefined || isActive()) && (matches === undefined || matches(exchange))) || isAsked?.(exchange) === true,
   );
 }
 

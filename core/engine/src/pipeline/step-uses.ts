@@ -59,7 +59,9 @@ function applicationFaults(
     return [[`cannot have \`${key}\`: who a request is from is asked of every request`, `Remove \`${key}\`.`]];
   }
   if (definition.terminal === true) {
-    return [[`cannot have \`${key}\`: nobody else would answer`, `Remove \`${key}\`, or make a pipeline with a route of its own.`]];
+    return [
+      [`cannot have \`${key}\`: nobody else would answer`, `Remove \`${key}\`, or make a pipeline with a route of its own.`],
+    ];
   }
   const isKnown = outer.some(({ use }) => provides(definitions.get(use), "identity"));
   const early = when === undefined || isKnown ? [] : membersOfIdentity(when);

@@ -78,7 +78,8 @@ export const stepUseProperties = {
   timeout: {
     type: "string",
     format: "duration",
-    description: "How long the step may take until it hands on or answers; then it has failed. Default: no limit of its own. Example: 2s.",
+    description:
+      "How long the step may take until it hands on or answers; then it has failed. Default: no limit of its own. Example: 2s.",
   },
   active,
 } as const satisfies Readonly<Record<string, JsonSchema>>;
