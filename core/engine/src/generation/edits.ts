@@ -4,14 +4,15 @@ import { resolve } from "node:path";
 import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
-import { nameOf } from "../config/open.ts";
 import { openSettled } from "../config/settled.ts";
-import type { Snapshot, SnapshotFile } from "../config/snapshot.ts";
-import { diskSource, heldSource, overlaidSource, sha256 } from "../config/source.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import { heldSource, overlaidSource } from "../config/source.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
+import { entryOf, notFound, rollbackTarget } from "./entries.ts";
 import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult, GenerationManager, ManagerStatus } from "./manager.ts";
 
@@ -23,12 +24,6 @@ export interface EditParts {
   readonly history: GenerationHistory;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** A file whose contents on disk are not those that run. */
-export interface DriftedFile {
-  readonly path: string;
-  readonly change: "changed" | "added" | "removed";
 }
 
 /** What `GET /config/status` tells. */
@@ -114,7 +109,11 @@ export class ConfigEdits {
   }
 
   get status(): EditStatus {
-    return { ...this.#parts.manager.status, entry: this.#entry, drift: this.#drift() };
+    return {
+      ...this.#parts.manager.status,
+      entry: this.#entry,
+      drift: driftOf(this.#parts.manager.live?.snapshot.files ?? [], this.#opened.documents),
+    };
   }
 
   /** Generations, newest last, and the last attempts of this process. */
@@ -163,7 +162,7 @@ export class ConfigEdits {
   rollback(generation?: number): Promise<ApplyResult> {
     return this.#inOrder(async () => {
       const { place, history } = this.#parts;
-      const target = this.#target(generation);
+      const target = rollbackTarget(history.entries, this.#entry, generation);
       const texts = history.textsOf(target.generation);
       if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
         throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
@@ -266,29 +265,9 @@ export class ConfigEdits {
       this.#entry = known;
       return result;
     }
-    this.#entry = this.#entryOf(result, opened, { origin, contentsOf: held?.contentsOf, force });
+    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force });
     history.add(this.#entry, textsOf(opened));
     return result;
-  }
-
-  #entryOf(
-    result: ApplyResult,
-    opened: OpenedConfig,
-    { origin, contentsOf, force }: { origin: GenerationOrigin; contentsOf?: number | undefined; force?: string | undefined },
-  ): HistoryEntry {
-    const { history, clock } = this.#parts;
-    const last = history.entries.findLast(({ returned }) => returned === undefined);
-    const before = last === undefined ? undefined : history.textsOf(last.generation);
-    return {
-      generation: result.generation ?? 0,
-      digest: result.digest ?? "",
-      atMs: clock.now(),
-      origin,
-      contentsOf,
-      isForced: force !== undefined && origin === "files",
-      path: opened.path,
-      changes: before === undefined ? [] : changesOf(before, textsOf(opened), opened.cwd),
-    };
   }
 
   /** A canary has a place in the history from its end on, whatever that was. */
@@ -297,7 +276,7 @@ export class ConfigEdits {
     this.#trying = undefined;
     if (opened === undefined) return;
     this.#attempts.push(result);
-    const entry = this.#entryOf(result, opened, { origin: "canary" });
+    const entry = entryOf(result, opened, this.#parts, { origin: "canary" });
     const texts = textsOf(opened);
     if (result.outcome === "promoted") {
       this.#entry = entry;
@@ -306,34 +285,6 @@ export class ConfigEdits {
     }
     this.#parts.history.add(result.outcome === "promoted" ? entry : { ...entry, returned: result.reason ?? "" }, texts);
   }
-
-  #target(generation: number | undefined): HistoryEntry {
-    const { entries } = this.#parts.history;
-    if (generation !== undefined) {
-      const named = entries.find((entry) => entry.generation === generation);
-      if (named !== undefined) return named;
-      const kept = entries.map((entry) => entry.generation);
-      throw notFound(`Generation ${generation} is not in the history, which holds ${kept.join(", ") || "none"}.`);
-    }
-    const from = this.#entry?.contentsOf ?? this.#entry?.generation ?? 0;
-    const earlier = entries.findLast(
-      ({ generation: number, digest, returned }) => number < from && digest !== this.#entry?.digest && returned === undefined,
-    );
-    if (earlier === undefined) throw notFound("The history holds no generation before the one that runs.");
-    return earlier;
-  }
-
-  #drift(): DriftedFile[] {
-    const files = this.#parts.manager.live?.snapshot.files ?? [];
-    const drifted = files.flatMap(({ path, digest }: SnapshotFile): DriftedFile[] => {
-      const { bytes } = diskSource.read(path);
-      if (bytes === undefined) return [{ path, change: "removed" }];
-      return sha256(bytes) === digest ? [] : [{ path, change: "changed" }];
-    });
-    const running = new Set(files.map(({ path }) => path));
-    const added = this.#opened.documents.filter((path) => !running.has(path) && diskSource.has(path));
-    return [...drifted, ...added.map((path) => ({ path, change: "added" as const }))];
-  }
 }
 
 /** Whether a generation's number may be used again: a start with the same contents is the same generation. */
@@ -341,27 +292,4 @@ export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHist
   const last = entries.at(-1);
   if (last === undefined) return 0;
   return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
-}
-
-function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
-  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
-  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
-}
-
-function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
-  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
-}
-
-function digestOnDisk({ documents }: OpenedConfig): string {
-  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
-}
-
-function contentsOnDisk(path: string): readonly string[] {
-  const read = diskSource.read(path);
-  return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
-}
-
-function notFound(message: string): GatewayError {
-  return new GatewayError("not_found", message, { param: "generation" });
 }

@@ -170,7 +170,10 @@ export class GenerationManager {
     for (let job = this.#waiting; job !== undefined; job = this.#waiting) {
       this.#waiting = undefined;
       try {
-        job.resolve(this.#finish(await this.#attempt(job)));
+        const result = await this.#attempt(job);
+        // A renewal that found nothing new is no news.
+        const isNews = result.outcome !== "unchanged" || job.options.isRenewal !== true;
+        job.resolve(isNews ? this.#finish(result) : result);
       } catch (error) {
         job.reject(error);
       }
