@@ -40,6 +40,13 @@ const deeds = {
       for await (const frame of reply.frames) for (;;) { yield frame; await new Promise((resolve) => setTimeout(resolve, 5)); }
     })() };
   },
+  async "silent stream"({ exchange }, next) {
+    await next();
+    const { reply } = exchange;
+    exchange.reply = { ...reply, frames: (async function* () {
+      for await (const frame of reply.frames) { yield frame; await new Promise(() => {}); }
+    })() };
+  },
 };
 
 export default defineStep({
@@ -89,7 +96,7 @@ beforeAll(async () => {
   workspace.write(readFileSync(workspace.configPath, "utf8").replace("plugins:\n", `plugins:\n${names}`));
   pipeline = readFileSync(pipelineFile(), "utf8")
     .replace(/^ {2}- cost$/m, "  - { use: rascal, timeout: 150ms }\n  - cost")
-    .replace("deadline: 600s", "deadline: 3s");
+    .replace("deadline: 600s", "deadline: 1s");
   writeFileSync(pipelineFile(), pipeline);
   gateway = await startGateway(workspace);
 });
@@ -158,10 +165,13 @@ describe("a step", () => {
     expect((await ask(undefined)).status).toBe(200);
   });
 
-  it("G10: whose stream never ends meets the deadline of the route", async () => {
-    const { status, text } = await ask("endless stream", true);
-    expect(status).toBe(200);
-    expect(text).toMatch(/data: \{"error":\{[^}]*"code":504[^}]*\}\}\n\n$/);
+  it("G10: whose stream never ends, or falls silent, meets the deadline of the route", async () => {
+    const both = await Promise.all([ask("endless stream", true), ask("silent stream", true)]);
+    for (const { status, text, id } of both) {
+      expect(status).toBe(200);
+      expect(text).toMatch(/data: \{"error":\{[^}]*"code":504[^}]*\}\}\n\n$/);
+      expect(await rowsOf(gateway, id)).toHaveLength(1);
+    }
   });
 });
 
