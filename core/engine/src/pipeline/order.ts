@@ -76,9 +76,11 @@ function requireFaults(
 ): Finding[] {
   return (definition.requires ?? [])
     .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability) && covers(other, step)))
-    .map((rule) => {
+    .flatMap((rule) => {
       const sometimes = outer.find((other) => all.get(other.use)?.provides?.includes(rule.capability));
       if (sometimes !== undefined) {
+        // That who a request is from is asked of every request is a finding of its own.
+        if (rule.capability === "identity") return [];
         return {
           at: sometimes.at,
           message: `Step ${sometimes.use} does not run for every request that ${step.use} runs for, which needs it: ${rule.reason}.`,
