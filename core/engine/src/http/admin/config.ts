@@ -87,7 +87,7 @@ function readCanary(value: JsonValue): CanaryPlan | undefined {
   if (value === null) return undefined;
   if (!isObject(value)) throw invalid("canary", "The field canary must be an object, with a `share` such as 5%.");
   const words = value as JsonObject;
-  refuseUnknown(Object.keys(words), ["share", "for", "abort_if", "min_requests"], "field of canary");
+  refuseUnknown(Object.keys(words), ["share", "for", "abort_if", "min_requests"], "field");
   const text = (name: string): string | undefined => {
     const member = words[name] ?? null;
     return member === null ? undefined : readText(member, `canary.${name}`);
