@@ -20,6 +20,7 @@ import { keyRoutes } from "./http/admin/keys.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
+import { presentedBy } from "./http/presented.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
@@ -147,7 +148,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     counting,
     sample: createUsageSampler(counting),
     recent,
-    live: () => (isDraining ? undefined : manager.live),
+    live: (message) => (isDraining ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
   const keyParts = {

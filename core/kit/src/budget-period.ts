@@ -1,6 +1,7 @@
 /** The periods of budgets: they begin where calendars do, so that every process knows them without asking another. */
 
 import { parseDuration } from "./duration.ts";
+import { fromLocal, offsetMs } from "./zone.ts";
 
 /** A span of time, milliseconds since 1970: from the start on, up to the end; `null` for one without an end. */
 export interface BudgetPeriod {
@@ -48,27 +49,4 @@ function months(count: number, nowMs: number, timeZone: string): BudgetPeriod {
     startMs: fromLocal(Date.UTC(1970, first), timeZone),
     endMs: fromLocal(Date.UTC(1970, first + count), timeZone),
   };
-}
-
-/** The time at which a zone's clocks show a midnight. The zone's offset may change on that day, so it is asked twice. */
-function fromLocal(localMs: number, timeZone: string): number {
-  const guessMs = localMs - offsetMs(localMs, timeZone);
-  return localMs - offsetMs(guessMs, timeZone);
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** What a zone's clocks are ahead of UTC at a time. */
-function offsetMs(atMs: number, timeZone: string): number {
-  if (timeZone === "UTC") return 0;
-  let format = formats.get(timeZone);
-  if (format === undefined) {
-    const all = "numeric";
-    const parts = { year: all, month: all, day: all, hour: all, minute: all, second: all } as const;
-    formats.set(timeZone, (format = new Intl.DateTimeFormat("en-US", { ...parts, timeZone, hourCycle: "h23" })));
-  }
-  const shown = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
-  const of = (type: Intl.DateTimeFormatPartTypes): number => shown.get(type) ?? 0;
-  const localMs = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
-  return localMs - Math.floor(atMs / 1000) * 1000;
 }

@@ -18,3 +18,4 @@ export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";
+export { fromLocal, offsetMs } from "./zone.ts";

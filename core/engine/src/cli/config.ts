@@ -1,9 +1,9 @@
 /** `sluice status`, `history`, `reload` and `rollback`: the configuration of the running gateway. */
 
-import { type Command, InvalidArgumentError } from "commander";
+import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "@sluice/spec";
 import { adminClient, type AdminOptions } from "./admin-client.ts";
-import { EXIT } from "./exit.ts";
+import { CommandError, EXIT } from "./exit.ts";
 import { printTable } from "./print-records.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
@@ -13,6 +13,7 @@ interface Attempt {
   readonly at: string;
   readonly digest: string | null;
   readonly generation: number | null;
+  readonly reason: string | null;
   readonly findings: readonly { readonly text: string }[];
 }
 
@@ -28,7 +29,35 @@ interface Status {
   readonly live: (Origin & { readonly since: string; readonly leases: number; readonly notices: readonly string[] }) | null;
   readonly drift: { readonly files: readonly { readonly path: string; readonly change: string }[] };
   readonly last_attempt: Attempt | null;
+  readonly canary: CanaryStatus | null;
+  readonly shadows: readonly Shadow[];
   readonly draining: readonly { readonly generation: number; readonly leases: number; readonly oldest_age_ms: number }[];
+}
+
+interface CanaryStatus {
+  readonly generation: number;
+  readonly share: string;
+  readonly ends_at: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly others: { readonly requests: number; readonly errors: number };
+}
+
+interface Shadow {
+  readonly pipeline: string;
+  readonly step: string;
+  readonly runs: number;
+  readonly refused: number;
+  readonly answered: number;
+  readonly changed: number;
+  readonly failed: number;
+}
+
+interface CanaryOptions {
+  readonly canary?: string;
+  readonly for?: string;
+  readonly abortIf?: string;
+  readonly minRequests?: number;
 }
 
 type HistoryLine = Origin & { readonly at: string; readonly is_live: boolean; readonly changes: readonly string[] };
@@ -51,15 +80,38 @@ export function addConfigCommands(command: (name: string, description: string) =
   });
   command("reload", "read the files again and apply them")
     .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
-    .action(async (options: Options & { readonly force?: string }) => {
+    .option("--canary <share>", "begin with a share of the keys, such as 5%; then all of them, or none")
+    .option("--for <duration>", "how long the canary runs; default 10m")
+    .option("--abort-if <condition>", "when it is returned before; default error_rate>5%; also p99>20s, and `or`")
+    .option("--min-requests <count>", "by how many requests it is judged at least; default 20", countOf)
+    .action(async (options: Options & CanaryOptions & { readonly force?: string }) => {
       const { force } = options;
-      await apply(options, "/config/reload", force === undefined ? {} : { force });
+      await apply(options, "/config/reload", { ...(force !== undefined && { force }), ...canaryOf(options) });
+    });
+  command("canary", "end the canary that runs")
+    .addArgument(new Argument("<end>", "promote: everybody gets it; abort: nobody").choices(["promote", "abort"]))
+    .action(async (end: "promote" | "abort", options: Options) => {
+      await apply(options, `/config/canary/${end}`, {});
     });
   command("rollback", "apply an older generation again; the files stay as they are")
     .argument("[generation]", "its number; without one the newest before what runs", numberOf)
     .action(async (generation: number | undefined, options: Options) => {
       await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
     });
+}
+
+function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOptions): JsonObject {
+  const more = {
+    ...(time !== undefined && { for: time }),
+    ...(abortIf !== undefined && { abort_if: abortIf }),
+    ...(minRequests !== undefined && { min_requests: minRequests }),
+  };
+  if (share !== undefined) return { canary: { share, ...more } };
+  if (Object.keys(more).length === 0) return {};
+  throw new CommandError(
+    EXIT.usage,
+    "--for, --abort-if and --min-requests belong to --canary: say its share, such as --canary 5%.",
+  );
 }
 
 async function apply(options: Options, path: string, body: JsonObject): Promise<void> {
@@ -69,7 +121,7 @@ async function apply(options: Options, path: string, body: JsonObject): Promise<
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
 }
 
-function printStatus({ live, drift, last_attempt: last, draining }: Status): void {
+function printStatus({ live, drift, last_attempt: last, draining, canary, shadows }: Status): void {
   if (live === null) console.log("no generation is live");
   else {
     const since = `since ${live.since}`;
@@ -80,19 +132,34 @@ function printStatus({ live, drift, last_attempt: last, draining }: Status): voi
   }
   if (drift.files.length === 0) console.log("the files are what runs");
   else console.log(`the files differ from what runs: ${drift.files.map(({ path, change }) => `${path} (${change})`).join(", ")}`);
+  if (canary !== null) {
+    const { generation, share, ends_at: until, requests, errors, others } = canary;
+    console.log(
+      `canary generation ${generation} for ${share} of the keys until ${until}: ${errors} of ${requests} requests failed, of all others ${others.errors} of ${others.requests}`,
+    );
+  }
+  for (const { pipeline, step, runs, refused, answered, changed, failed } of shadows) {
+    console.log(
+      `in shadow: ${step} of ${pipeline}: of ${runs} requests it would have refused ${refused}, answered ${answered}, changed ${changed}; it failed at ${failed}`,
+    );
+  }
   for (const { generation, leases, oldest_age_ms: ageMs } of draining) {
     console.log(`draining generation ${generation}: ${leases} in flight, the oldest for ${Math.round(ageMs / 1000)} s`);
   }
   if (last !== null) {
-    console.log(`last attempt: ${last.outcome} at ${last.at}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`);
+    const why = last.reason === null ? "" : `, because ${last.reason}`;
+    console.log(
+      `last attempt: ${last.outcome} at ${last.at}${why}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`,
+    );
     for (const { text } of last.findings) console.log(text);
   }
 }
 
-function printAttempt({ outcome, digest, generation, findings }: Attempt): void {
+function printAttempt({ outcome, digest, generation, findings, reason }: Attempt): void {
   for (const { text } of findings) console.log(text);
   const made = generation === null ? "" : `: generation ${generation}`;
-  console.log(`${outcome}${made}${digest === null ? "" : ` (digest ${shortOf(digest)})`}`);
+  const why = reason === null ? "" : `, because ${reason}`;
+  console.log(`${outcome}${made}${digest === null ? "" : ` (digest ${shortOf(digest)})`}${why}`);
 }
 
 function originOf({ origin, contents_of: of, forced }: Origin): string {
@@ -109,8 +176,13 @@ const COLUMNS: Parameters<typeof printTable>[0] = {
   at: (row) => row["at"],
   digest: (row) => shortOf(String(row["digest"])),
   origin: (row) => `${String(row["origin"])}${row["contents_of"] === null ? "" : ` of ${String(row["contents_of"])}`}`,
-  changes: (row) => row["changes"],
+  changes: (row) => (typeof row["returned"] === "string" ? `canary returned: ${row["returned"]}` : row["changes"]),
 };
+
+function countOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+}
 
 function numberOf(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);

@@ -28,6 +28,8 @@ export async function serve({ config, logLevel, lastGood = false }: ServeOptions
   const ignore = (): void => {};
   process.on("SIGHUP", ignore);
   const log = createLog(logLevel as LogLevel);
+  // A plugin's forgotten promise is a fault of that plugin, and no reason to cut everybody's streams.
+  process.on("unhandledRejection", (error) => log.error("a promise was rejected, and nobody waits for it", { error }));
   let gateway: RunningGateway;
   try {
     gateway = await startGateway({ path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood });

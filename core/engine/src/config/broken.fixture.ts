@@ -176,7 +176,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown key, like nothing",
     files: server("colour: blue"),
     findings: [
-      "config/gateway.yaml:2:11  `server.colour` is not a known key  remove it; the keys here are host, port, admin, auth_headers, drain_timeout, stalled_client_timeout, max_body, explain_requests, cors, data_directory, time_zone",
+      "config/gateway.yaml:2:11  `server.colour` is not a known key  remove it; the keys here are host, port, admin, auth_headers, drain_timeout, reload, stalled_client_timeout, max_body, explain_requests, cors, data_directory, time_zone",
     ],
   },
   {
@@ -697,7 +697,30 @@ export const brokenCases: readonly BrokenCase[] = [
   {
     title: "a step with options beside with",
     files: pipeline("[auth, provider]", "[{ use: retry, attempts: 2 }, provider]"),
-    findings: ["pipelines/chat.yaml:5:23  `steps[0].attempts` is not a known key  remove it; the keys here are use, with"],
+    findings: [
+      "pipelines/chat.yaml:5:23  `steps[0].attempts` is not a known key  remove it; the keys here are use, with, when, mode, on_error, timeout, active",
+    ],
+  },
+  {
+    title: "a step whose use is misspelt",
+    files: pipeline("[auth, provider]", "[{ use: retry, with: { attempts: 2 }, mode: shadowed, timeout: 2 }, provider]"),
+    findings: [
+      'pipelines/chat.yaml:5:52  `steps[0].mode` is "shadowed"; it can be enforce or shadow  did you mean `shadow`?',
+      "pipelines/chat.yaml:5:71  `steps[0].timeout` must be text, not the number 2  write a number and a unit: 250ms, 30s, 10m, 1h, 7d",
+    ],
+  },
+  {
+    title: "a schedule that can never be",
+    files: pipeline(
+      "[auth, provider]",
+      "[{ use: retry, with: { attempts: 2 }, active: { from: 2026-02-30, until: soon, cron: 61 * * * *, tz: Mars/Base } }, provider]",
+    ),
+    findings: [
+      'pipelines/chat.yaml:5:62  `steps[0].active.from` is "2026-02-30", which is no time  write 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
+      'pipelines/chat.yaml:5:81  `steps[0].active.until` is "soon", which is no time  write 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
+      'pipelines/chat.yaml:5:93  `steps[0].active.cron` is no cron expression: its minute is "61"; that takes 0 to 59  write minute, hour, day, month and weekday: `* 22-23,0-5 * * *`',
+      'pipelines/chat.yaml:5:109  `steps[0].active.tz` is "Mars/Base", which is no time zone  write an IANA name, such as Europe/Berlin',
+    ],
   },
   {
     title: "a bare step that needs options",

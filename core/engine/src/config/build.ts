@@ -18,6 +18,7 @@ import type { PipelineSections } from "./schema/pipeline.ts";
 import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
+import { expiredNotices, stepUseOf } from "./step-use.ts";
 import type {
   DeclaredKey,
   GuardrailUseSettings,
@@ -44,6 +45,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
   const sections = gateway.value as GatewaySections;
   const providers = providersOf(gateway, sections);
   const models = modelsOf(gateway, sections.models);
+  const pipelines = checked.pipelines.map(pipelineOf);
   const prices = checked.prices?.value as { readonly prices: Readonly<Record<string, PriceSection>> } | undefined;
   return deepFreeze<Snapshot>({
     digest: digestOf(checked),
@@ -56,9 +58,9 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     guardrails: guardrailsOf(gateway, sections),
     models,
     keys: keysOf(gateway, sections),
-    pipelines: checked.pipelines.map(pipelineOf),
+    pipelines,
     prices: createPriceTable({ prices: prices?.prices ?? {}, file: checked.prices?.document.file ?? "prices.yaml" }),
-    notices: noticesOf(providers, models),
+    notices: [...noticesOf(providers, models), ...expiredNotices(pipelines, sections.server.time_zone, Date.now())],
   });
 }
 
@@ -75,6 +77,7 @@ function serverOf(
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
+    reload: server.reload,
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
     explainRequests: server.explain_requests,
@@ -173,6 +176,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     options: step.with,
     index,
     at: document.keyAt(["steps", index]),
+    ...stepUseOf(step),
   }));
   return {
     name: sections.pipeline,

@@ -56,6 +56,7 @@ describe("a snapshot", () => {
     expect({ ...settings, dataDirectory: "" }).toEqual({
       host: "127.0.0.1",
       port: 4000,
+      reload: "on_save",
       admin: { host: "127.0.0.1", port: 4001 },
       authHeaders: ["x-service-api-key"],
       drainTimeoutMs: 120_000,

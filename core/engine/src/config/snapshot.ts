@@ -60,6 +60,8 @@ export interface ServerSettings {
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;
+  /** Whether an edit applies when it is saved, or when somebody asks. */
+  readonly reload: "on_save" | "on_request";
   /** A client that takes nothing of its reply for so long is cut. */
   readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
@@ -173,7 +175,39 @@ export interface RouteSettings {
   readonly at: Position;
 }
 
-export interface StepSettings extends UseSettings {
+/** Which requests a step applies to: those that match every member. Each list names what is allowed; `*` at an end is the rest. */
+export interface StepCondition {
+  readonly model?: readonly string[];
+  readonly key?: readonly string[];
+  readonly user?: readonly string[];
+  readonly team?: readonly string[];
+  readonly tag?: readonly string[];
+  /** By lower-case names. */
+  readonly header?: Readonly<Record<string, readonly string[]>>;
+  readonly stream?: boolean;
+}
+
+/** When a step applies, as it is written. */
+export interface StepSchedule {
+  readonly from?: string;
+  readonly until?: string;
+  readonly cron?: string;
+  readonly tz?: string;
+}
+
+/** What a step says beside its own options. Absent members cost nothing. */
+export interface StepUse {
+  readonly when?: StepCondition;
+  readonly active?: StepSchedule;
+  /** It runs beside the request, and nothing of it has an effect. */
+  readonly isShadow?: boolean;
+  /** Its own failures are passed over. */
+  readonly maySkip?: boolean;
+  /** Until it hands on or answers. */
+  readonly timeoutMs?: number;
+}
+
+export interface StepSettings extends UseSettings, StepUse {
   /** Position in the list, from 0. */
   readonly index: number;
 }

@@ -14,7 +14,9 @@ import type { ResolvedDocument } from "./references.ts";
 import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";
 import { pricesSchema, type PriceSection } from "./schema/prices.ts";
+import type { ActiveSection } from "./schema/step-use.ts";
 import { checkSection, findingOf } from "./section.ts";
+import { activeFaults } from "./step-use.ts";
 
 /** Checks gateway.yaml, in place. */
 export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
@@ -94,6 +96,9 @@ function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: 
   // Options beside `with` are one slip; that `with` lacks them would be a second finding for it.
   if (findings.length > 0 && valueAtPath(pipeline.document.value, [...path, "with"]) === undefined) return findings;
   if (typeof name !== "string" || name === "" || !isObject(value)) return findings;
+  const active = valueAtPath(step, ["active"]);
+  if (findings.length === 0 && isObject(active))
+    findings.push(...activeFaults(path, active as ActiveSection).map((fault) => findingOf(pipeline, fault)));
   const use = { kind: "step", name, namePath: [...path, "use"], base: [...path, "with"], value } as const;
   return [...findings, ...checkPlugin(pipeline, definitions, use)];
 }

@@ -4,13 +4,15 @@ import { resolve } from "node:path";
 import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
-import { nameOf } from "../config/open.ts";
 import { openSettled } from "../config/settled.ts";
-import type { Snapshot, SnapshotFile } from "../config/snapshot.ts";
-import { diskSource, heldSource, overlaidSource, sha256 } from "../config/source.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import { heldSource, overlaidSource } from "../config/source.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
+import { entryOf, notFound, rollbackTarget } from "./entries.ts";
 import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult, GenerationManager, ManagerStatus } from "./manager.ts";
 
@@ -22,12 +24,6 @@ export interface EditParts {
   readonly history: GenerationHistory;
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** A file whose contents on disk are not those that run. */
-export interface DriftedFile {
-  readonly path: string;
-  readonly change: "changed" | "added" | "removed";
 }
 
 /** What `GET /config/status` tells. */
@@ -48,7 +44,8 @@ export interface Review {
 /** Contents that run instead of the files. */
 interface Held {
   readonly texts: FileTexts;
-  readonly contentsOf: number;
+  /** Absent: the contents of files that were edited since, and nobody asked for the edit to apply. */
+  readonly contentsOf?: number;
   /** What the files were when these contents replaced them: as long as they stay so, the contents stay. */
   readonly onDisk: string;
 }
@@ -58,6 +55,8 @@ interface Candidate {
   readonly origin: GenerationOrigin;
   readonly held?: Held | undefined;
   readonly force?: string | undefined;
+  readonly canary?: CanaryPlan | undefined;
+  readonly isRenewal?: boolean;
 }
 
 /** A reading of the files that has not ended. */
@@ -65,6 +64,7 @@ interface Reading {
   /** Somebody asked for it: it replaces what was rolled back. */
   isAsked: boolean;
   readonly force: string | undefined;
+  readonly canary: CanaryPlan | undefined;
   readonly result: Promise<ApplyResult>;
 }
 
@@ -84,6 +84,9 @@ export class ConfigEdits {
   readonly #attempts: ApplyResult[] = [];
   #entry: HistoryEntry | undefined;
   #held: Held | undefined;
+  /** The contents that run, and those of a canary. */
+  #running: FileTexts | undefined;
+  #trying: OpenedConfig | undefined;
   #opened: OpenedConfig;
   #lastReading: Promise<unknown> = Promise.resolve();
   #reading: Reading | undefined;
@@ -93,6 +96,7 @@ export class ConfigEdits {
     this.#parts = parts;
     this.#opened = opened;
     this.#held = held === undefined ? undefined : { ...held, onDisk: digestOnDisk(opened) };
+    parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
     const candidate = held === undefined ? opened : openConfig({ ...parts.place, source: heldSource(held.texts) });
     this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
     this.#watch = watchConfig({
@@ -105,7 +109,11 @@ export class ConfigEdits {
   }
 
   get status(): EditStatus {
-    return { ...this.#parts.manager.status, entry: this.#entry, drift: this.#drift() };
+    return {
+      ...this.#parts.manager.status,
+      entry: this.#entry,
+      drift: driftOf(this.#parts.manager.live?.snapshot.files ?? [], this.#opened.documents),
+    };
   }
 
   /** Generations, newest last, and the last attempts of this process. */
@@ -113,9 +121,19 @@ export class ConfigEdits {
     return { entries: this.#parts.history.entries, attempts: this.#attempts };
   }
 
-  /** Reads the files again and applies them. `force` is the digest of a candidate that the shrink guard refused. */
-  reload(force?: string): Promise<ApplyResult> {
-    return this.#reload(true, force);
+  /**
+   * Reads the files again and applies them, to everybody or as a canary. `force` is the digest of a candidate that the shrink guard
+   * refused.
+   */
+  reload(force?: string, canary?: CanaryPlan): Promise<ApplyResult> {
+    return this.#reload(true, force, canary);
+  }
+
+  /** Ends the canary by somebody's word. Throws `not_found` when none runs. */
+  endCanary(end: CanaryEnd): ApplyResult {
+    const ended = this.#parts.manager.endCanary(end, "somebody said so");
+    if (ended === undefined) throw notFound("No canary runs.");
+    return ended;
   }
 
   /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
@@ -144,7 +162,7 @@ export class ConfigEdits {
   rollback(generation?: number): Promise<ApplyResult> {
     return this.#inOrder(async () => {
       const { place, history } = this.#parts;
-      const target = this.#target(generation);
+      const target = rollbackTarget(history.entries, this.#entry, generation);
       const texts = history.textsOf(target.generation);
       if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
         throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
@@ -162,30 +180,38 @@ export class ConfigEdits {
     await this.#watch.close();
   }
 
-  #reload(isAsked: boolean, force?: string): Promise<ApplyResult> {
+  #reload(isAsked: boolean, force?: string, canary?: CanaryPlan): Promise<ApplyResult> {
     const current = this.#reading;
-    if (current !== undefined && current.force === force) {
+    if (current !== undefined && current.force === force && current.canary === undefined && canary === undefined) {
       // A reading ends with a look whether the files are still what was read, so it is good for whoever asks before its end.
       current.isAsked ||= isAsked;
       return current.result;
     }
-    const reading: Omit<Reading, "result"> = { isAsked, force };
+    const reading: Omit<Reading, "result"> = { isAsked, force, canary };
     const result = this.#inOrder(async () => {
       const { place } = this.#parts;
       const opened = await openSettled(place, this.#closing.signal).finally(() => {
         if (this.#reading?.result === result) this.#reading = undefined;
       });
       this.#opened = opened;
-      const held = this.#held;
-      // Only something else changed, such as the file of a secret: what was rolled back stays.
-      if (!reading.isAsked && held !== undefined && held.onDisk === digestOnDisk(opened)) {
-        const source = heldSource(held.texts);
-        return { result: this.#apply({ opened: openConfig({ ...place, source }), origin: "rollback", held }) };
+      const held = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      if (held !== undefined) {
+        const renewed = openConfig({ ...place, source: heldSource(held.texts) });
+        const origin = held.contentsOf === undefined ? "files" : "rollback";
+        return { result: this.#apply({ opened: renewed, origin, held, isRenewal: true }) };
       }
-      return { result: this.#apply({ opened, origin: "files", force }) };
+      return { result: this.#apply({ opened, origin: "files", force, canary }) };
     });
     this.#reading = Object.assign(reading, { result });
     return result;
+  }
+
+  /** The contents that run on although a file changed: nobody asked, or only something else did, such as the file of a secret. */
+  #heldAgainst(opened: OpenedConfig): Held | undefined {
+    const held = this.#held;
+    if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
+    if (this.#parts.manager.live?.snapshot.server.reload !== "on_request" || this.#running === undefined) return undefined;
+    return held ?? { texts: this.#running, onDisk: digestOnDisk(opened) };
   }
 
   /** Runs a reading after the one before. What it applies is handed to the manager before the next one begins. */
@@ -201,68 +227,63 @@ export class ConfigEdits {
 
   async #apply(candidate: Candidate): Promise<ApplyResult> {
     const { manager, definitions } = this.#parts;
-    const { opened, force } = candidate;
+    const { opened, force, canary, isRenewal } = candidate;
     this.#watch.update([...new Set([...this.#opened.watched, ...opened.watched])]);
     const resolved = resolveSnapshot(opened, definitions.all);
     if (resolved.snapshot === undefined) {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
-    return this.#remember(await manager.apply(resolved.snapshot, { force }), candidate);
+    return this.#remember(
+      await manager.apply(resolved.snapshot, { force, canary, ...(isRenewal === true && { isRenewal }) }),
+      candidate,
+    );
   }
 
   #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {
+    // It is written down already, where its canary ended.
+    if (result.outcome === "promoted") return result;
     this.#attempts.push(result);
     this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
-    if (result.outcome === "applied" || result.outcome === "unchanged") this.#held = held;
-    const { history, clock } = this.#parts;
+    if (result.outcome === "canary") {
+      // The files are the canary's. What everybody else has stays, also when a secret changes.
+      if (this.#running !== undefined) this.#held = { texts: this.#running, onDisk: digestOnDisk(this.#opened) };
+      this.#trying = opened;
+      return result;
+    }
+    if (result.outcome === "applied" || result.outcome === "unchanged") {
+      const goesOn = result.outcome === "unchanged" && this.#parts.manager.status.canary !== undefined;
+      if (!goesOn) {
+        this.#held = held;
+        this.#running = textsOf(opened);
+      }
+    }
+    const { history } = this.#parts;
     if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
     const known = history.entries.find((entry) => entry.generation === result.generation);
     if (known !== undefined) {
       this.#entry = known;
       return result;
     }
-    const texts = textsOf(opened);
-    const last = history.entries.at(-1);
-    const before = last === undefined ? undefined : history.textsOf(last.generation);
-    this.#entry = {
-      generation: result.generation,
-      digest: result.digest,
-      atMs: clock.now(),
-      origin,
-      contentsOf: held?.contentsOf,
-      isForced: force !== undefined && origin === "files",
-      path: opened.path,
-      changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
-    };
-    history.add(this.#entry, texts);
+    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force });
+    history.add(this.#entry, textsOf(opened));
     return result;
   }
 
-  #target(generation: number | undefined): HistoryEntry {
-    const { entries } = this.#parts.history;
-    if (generation !== undefined) {
-      const named = entries.find((entry) => entry.generation === generation);
-      if (named !== undefined) return named;
-      const kept = entries.map((entry) => entry.generation);
-      throw notFound(`Generation ${generation} is not in the history, which holds ${kept.join(", ") || "none"}.`);
+  /** A canary has a place in the history from its end on, whatever that was. */
+  #canaryEnded(result: ApplyResult): void {
+    const opened = this.#trying;
+    this.#trying = undefined;
+    if (opened === undefined) return;
+    this.#attempts.push(result);
+    const entry = entryOf(result, opened, this.#parts, { origin: "canary" });
+    const texts = textsOf(opened);
+    if (result.outcome === "promoted") {
+      this.#entry = entry;
+      this.#held = undefined;
+      this.#running = texts;
     }
-    const from = this.#entry?.contentsOf ?? this.#entry?.generation ?? 0;
-    const earlier = entries.findLast((entry) => entry.generation < from && entry.digest !== this.#entry?.digest);
-    if (earlier === undefined) throw notFound("The history holds no generation before the one that runs.");
-    return earlier;
-  }
-
-  #drift(): DriftedFile[] {
-    const files = this.#parts.manager.live?.snapshot.files ?? [];
-    const drifted = files.flatMap(({ path, digest }: SnapshotFile): DriftedFile[] => {
-      const { bytes } = diskSource.read(path);
-      if (bytes === undefined) return [{ path, change: "removed" }];
-      return sha256(bytes) === digest ? [] : [{ path, change: "changed" }];
-    });
-    const running = new Set(files.map(({ path }) => path));
-    const added = this.#opened.documents.filter((path) => !running.has(path) && diskSource.has(path));
-    return [...drifted, ...added.map((path) => ({ path, change: "added" as const }))];
+    this.#parts.history.add(result.outcome === "promoted" ? entry : { ...entry, returned: result.reason ?? "" }, texts);
   }
 }
 
@@ -271,27 +292,4 @@ export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHist
   const last = entries.at(-1);
   if (last === undefined) return 0;
   return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
-}
-
-function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
-  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
-  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
-}
-
-function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
-  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
-}
-
-function digestOnDisk({ documents }: OpenedConfig): string {
-  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
-}
-
-function contentsOnDisk(path: string): readonly string[] {
-  const read = diskSource.read(path);
-  return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
-}
-
-function notFound(message: string): GatewayError {
-  return new GatewayError("not_found", message, { param: "generation" });
 }

@@ -7,11 +7,13 @@ import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
 import { streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
+import type { ShadowReport } from "../pipeline/shadow.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { createGenerationContainer } from "./container.ts";
 import { BuildError, testGuardrails } from "./guardrails.ts";
 import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
+import type { Tally } from "./tally.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
 /** Something that holds a generation: an exchange. */
@@ -36,7 +38,7 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
     const guardrails = container.resolve<GuardrailCatalog>(GENERATION.guardrails);
     const hostFor = container.resolve<HostFactory>(GENERATION.hostFor);
     const definitions = container.resolve<Definitions>(PROCESS.definitions);
-    const { routes, instances } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
+    const { routes, instances, shadows } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
     for (const { name, guardrail } of guardrails.list()) {
       scope.defer(() => guardrail.stop?.());
       await start(guardrail, `guardrail ${name}`).catch((error: unknown) => {
@@ -56,7 +58,7 @@ export async function buildGeneration(parent: DependencyContainer, snapshot: Sna
       ...(await testGuardrails(snapshot, guardrails, definitions, hostFor("guardrails"))),
     ];
     if (faults.length > 0) throw new BuildError(faults);
-    return new Generation(number, snapshot, routes, scope, container.resolve<Clock>(PROCESS.clock));
+    return new Generation(number, snapshot, routes, scope, container.resolve<Clock>(PROCESS.clock), shadows);
   } catch (error) {
     await scope.close();
     throw error;
@@ -87,6 +89,10 @@ export class Generation {
   readonly snapshot: Snapshot;
   readonly routes: RouteTable<CompiledRoute>;
   readonly createdAtMs: number;
+  /** Its steps in shadow, and what they would have done. */
+  readonly shadows: readonly ShadowReport[];
+  /** While a canary runs: how its requests, or those of everybody else, end. */
+  tally: Tally | undefined;
   readonly #scope: ClosingScope;
   readonly #clock: Clock;
   /**
@@ -96,11 +102,19 @@ export class Generation {
   readonly #leases: Leaseholder[] = [];
   #onEmpty: (() => void) | undefined;
 
-  constructor(number: number, snapshot: Snapshot, routes: RouteTable<CompiledRoute>, scope: ClosingScope, clock: Clock) {
+  constructor(
+    number: number,
+    snapshot: Snapshot,
+    routes: RouteTable<CompiledRoute>,
+    scope: ClosingScope,
+    clock: Clock,
+    shadows: readonly ShadowReport[] = [],
+  ) {
     this.number = number;
     this.snapshot = snapshot;
     this.routes = routes;
     this.createdAtMs = clock.now();
+    this.shadows = shadows;
     this.#scope = scope;
     this.#clock = clock;
   }

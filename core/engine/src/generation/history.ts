@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Log } from "@sluice/spec";
 
 /** How a generation came to be. */
-export type GenerationOrigin = "start" | "files" | "rollback" | "last_good";
+export type GenerationOrigin = "start" | "files" | "rollback" | "last_good" | "canary";
 
 /** One generation of the history. */
 export interface HistoryEntry {
@@ -21,6 +21,8 @@ export interface HistoryEntry {
   readonly path: string;
   /** Files that differ from the generation before, as `config/gateway.yaml (changed)`. */
   readonly changes: readonly string[];
+  /** Why a canary was returned. Such a generation never served everybody, and is nothing to go back to. */
+  readonly returned?: string;
 }
 
 /** Contents of files by their absolute paths. They hold references to secrets, never values. */

@@ -18,7 +18,7 @@ export interface LastGood {
 /** The newest generation of this gateway file, `undefined` when none is kept. */
 export function findLastGood(opened: OpenedConfig, log: Log): LastGood | undefined {
   const { entries, textsOf } = openHistory(dataDirectoryOf(opened), log);
-  const entry = entries.findLast(({ path }) => path === opened.path);
+  const entry = entries.findLast(({ path, returned }) => path === opened.path && returned === undefined);
   const texts = entry === undefined ? undefined : textsOf(entry.generation);
   if (entry === undefined || texts === undefined) return undefined;
   return { texts, contentsOf: entry.generation, source: heldSource(texts) };

@@ -7,6 +7,7 @@ import type { Snapshot } from "../config/snapshot.ts";
 import { placeOf } from "../pipeline/blame.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { type Canary, type CanaryEnd, type CanaryPlan, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
 import { BuildError } from "./guardrails.ts";
 import { coldChanges } from "./cold.ts";
@@ -14,7 +15,7 @@ import { isForced, shrinkage } from "./shrink.ts";
 import { PROCESS } from "./tokens.ts";
 
 /** How an attempt to apply a configuration ended. */
-export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded";
+export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
 
 /** An attempt to apply a configuration. */
 export interface ApplyResult {
@@ -25,12 +26,15 @@ export interface ApplyResult {
   /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
   readonly generation: number | undefined;
   readonly findings: readonly Finding[];
+  /** Why a canary ended. */
+  readonly reason?: string;
 }
 
 /** What `GET /config/status` tells. */
 export interface ManagerStatus {
   readonly live: Generation | undefined;
   readonly draining: readonly Generation[];
+  readonly canary: Canary | undefined;
   readonly lastAttempt: ApplyResult | undefined;
 }
 
@@ -47,6 +51,10 @@ const MAX_DRAINING = 8;
 export interface ApplyOptions {
   /** The candidate's digest: what it takes away is meant. */
   readonly force?: string | undefined;
+  /** It begins with a share of the keys. */
+  readonly canary?: CanaryPlan | undefined;
+  /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
+  readonly isRenewal?: boolean;
 }
 
 interface Waiting {
@@ -64,6 +72,9 @@ export class GenerationManager {
   readonly #log: Log;
   readonly #draining = new Map<Generation, Promise<void>>();
   #live: Generation | undefined;
+  #canary: Canary | undefined;
+  /** Told of each canary that has ended. */
+  onCanaryEnd: (result: ApplyResult) => void = () => undefined;
   #lastNumber = 0;
   #lastAttempt: ApplyResult | undefined;
   #waiting: Waiting | undefined;
@@ -87,7 +98,34 @@ export class GenerationManager {
   }
 
   get status(): ManagerStatus {
-    return { live: this.#live, draining: [...this.#draining.keys()], lastAttempt: this.#lastAttempt };
+    return { live: this.#live, draining: [...this.#draining.keys()], canary: this.#canary, lastAttempt: this.#lastAttempt };
+  }
+
+  /** The generation for whoever presents this: the live one, or the canary. Asked only where a canary may run. */
+  generationFor(presented: () => string): Generation | undefined {
+    const canary = this.#canary;
+    return canary !== undefined && canary.has(presented()) ? canary.generation : this.#live;
+  }
+
+  /** Ends the canary: `promoted`, it serves everybody; `returned`, nobody. `undefined` when there is none. */
+  endCanary(end: CanaryEnd, reason: string): ApplyResult | undefined {
+    const ended = this.#endCanary(end, reason);
+    return ended === undefined ? undefined : this.#finish(ended);
+  }
+
+  #endCanary(end: CanaryEnd, reason: string): ApplyResult | undefined {
+    const canary = this.#canary;
+    const live = this.#live;
+    if (canary === undefined || live === undefined) return undefined;
+    this.#canary = undefined;
+    canary.stop();
+    const { generation } = canary;
+    const leaving = end === "promoted" ? live : generation;
+    if (end === "promoted") this.#live = generation;
+    this.#drain(leaving, leaving.snapshot.server.drainTimeoutMs);
+    const ended = { ...this.#result(end, generation.snapshot.digest, []), generation: generation.number, reason };
+    this.onCanaryEnd(ended);
+    return ended;
   }
 
   /** Applies a snapshot. Whatever fails before the swap changes nothing. */
@@ -120,6 +158,9 @@ export class GenerationManager {
     this.#live = undefined;
     this.#isClosed = true;
     this.#onNews?.();
+    this.#canary?.stop();
+    if (this.#canary !== undefined) this.#drain(this.#canary.generation, deadlineMs);
+    this.#canary = undefined;
     if (live !== undefined) this.#drain(live, deadlineMs);
     await Promise.all(this.#draining.values());
   }
@@ -129,7 +170,10 @@ export class GenerationManager {
     for (let job = this.#waiting; job !== undefined; job = this.#waiting) {
       this.#waiting = undefined;
       try {
-        job.resolve(this.#finish(await this.#attempt(job)));
+        const result = await this.#attempt(job);
+        // A renewal that found nothing new is no news.
+        const isNews = result.outcome !== "unchanged" || job.options.isRenewal !== true;
+        job.resolve(isNews ? this.#finish(result) : result);
       } catch (error) {
         job.reject(error);
       }
@@ -139,8 +183,16 @@ export class GenerationManager {
 
   async #attempt({ snapshot, options }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
-    if (this.#live?.snapshot.digest === digest)
+    if (this.#live?.snapshot.digest === digest) {
+      if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
       return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
+    }
+    if (this.#canary?.generation.snapshot.digest === digest) {
+      const { number: generation } = this.#canary.generation;
+      const isAgain = options.canary !== undefined;
+      const promoted = isAgain ? undefined : this.#endCanary("promoted", "its contents were applied");
+      return promoted ?? { ...this.#result("unchanged", digest, []), generation };
+    }
     const findings = this.review(snapshot, options);
     if (findings.length > 0) return this.#result("refused", digest, findings);
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
@@ -151,8 +203,13 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
-    const previous = this.#live;
     this.#lastNumber = next.number;
+    this.endCanary("returned", "another edit took its place");
+    const previous = this.#live;
+    if (options.canary !== undefined && previous !== undefined) {
+      this.#canary = startCanary(next, previous, options.canary, this.#clock.now(), (end, reason) => this.endCanary(end, reason));
+      return { ...this.#result("canary", digest, []), generation: next.number };
+    }
     this.#live = next;
     if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
     return { ...this.#result("applied", digest, []), generation: next.number };
@@ -185,14 +242,16 @@ export class GenerationManager {
 
   #finish(result: ApplyResult): ApplyResult {
     this.#lastAttempt = result;
-    const { outcome, digest, findings } = result;
+    const { outcome, digest, findings, reason } = result;
     const fields = {
       outcome,
       digest: digest?.slice(0, 12),
       generation: this.#live?.number,
+      ...(reason === undefined ? {} : { canary: result.generation, reason }),
       findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),
     };
     if (outcome === "refused") this.#log.warn("configuration refused", fields);
+    else if (outcome === "returned") this.#log.warn("canary returned", fields);
     else this.#log.info(`configuration ${outcome}`, fields);
     return result;
   }

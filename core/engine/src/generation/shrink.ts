@@ -104,7 +104,10 @@ function guardsOfRoutes(snapshot: Snapshot, definitions: StepDefinitions): Reado
 }
 
 function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): ReadonlySet<string> {
-  const words = steps.flatMap(({ use }) => [use, ...(definitions.get(use)?.provides ?? [])]);
+  // In shadow a step refuses nobody.
+  const words = steps
+    .filter(({ isShadow }) => isShadow !== true)
+    .flatMap(({ use }) => [use, ...(definitions.get(use)?.provides ?? [])]);
   return new Set(words.filter((word) => Object.hasOwn(GUARDS, word)).map((word) => GUARDS[word] ?? word));
 }
 

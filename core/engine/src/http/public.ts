@@ -22,8 +22,8 @@ import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 
 /** What the public app needs of the process. */
 export interface PublicParts extends ServeParts {
-  /** The live generation; `undefined` before the first one and while shutting down. */
-  readonly live: () => Generation | undefined;
+  /** The generation for a request; `undefined` before the first one and while shutting down. */
+  readonly live: (message: IncomingMessage) => Generation | undefined;
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
 }
@@ -82,7 +82,7 @@ function admit({ req: message, res: response }: Koa.Context, id: string, parts: 
     answerPage(response, method, health, id);
     return undefined;
   }
-  const generation = parts.live();
+  const generation = parts.live(message);
   if (generation === undefined) throw draining();
   const { cors, authHeaders } = generation.snapshot.server;
   if (cors !== undefined) allowOrigin(cors, message, response);
@@ -139,6 +139,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
   cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs);
   try {
     await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
+    generation.tally?.add(exchange);
   } finally {
     release();
   }

@@ -77,11 +77,13 @@ async function answer(
       return;
     }
     case "stream": {
-      const failure = await writeStream(response, reply, replyHeaders(exchange, parts.clock), heartbeatMs, async (cut) => {
+      const settled = async (cut: GatewayError | undefined): Promise<string> => {
         if (cut !== undefined) exchange.failure ??= cut;
         await settle(exchange, parts);
         return mayExplain(exchange) ? explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : "";
-      });
+      };
+      const headers = replyHeaders(exchange, parts.clock);
+      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, exchange.signal);
       if (failure !== undefined) report(exchange, failure, parts.log);
       return;
     }

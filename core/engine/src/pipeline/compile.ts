@@ -9,6 +9,10 @@ import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { type Known, nameFaults } from "./named-things.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
+import { shadowHost } from "./shadow-host.ts";
+import type { ShadowReport } from "./shadow.ts";
+import { decidesOnBody, runOf, wholeStep } from "./step-run.ts";
+import { useFaults } from "./step-uses.ts";
 
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
@@ -51,6 +55,8 @@ export interface CompiledPipelines {
   readonly routes: RouteTable<CompiledRoute>;
   /** In the order of creation. */
   readonly instances: readonly StepInstance[];
+  /** The steps in shadow, and what they would have done. */
+  readonly shadows: readonly ShadowReport[];
 }
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
@@ -59,6 +65,7 @@ type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 export function checkPipelines(pipelines: readonly PipelineSettings[], definitions: StepDefinitions, known?: Known): Finding[] {
   return pipelines.flatMap((pipeline) => [
     ...checkOrder(pipeline, definitions),
+    ...useFaults(pipeline, definitions),
     ...(known === undefined ? [] : guardrailFaults(pipeline, definitions, known.guardrails)),
     ...(known === undefined ? [] : nameFaults(pipeline, definitions, known)),
   ]);
@@ -72,20 +79,30 @@ export function compilePipelines(
 ): CompiledPipelines {
   const routes = new RouteTable<CompiledRoute>();
   const instances: StepInstance[] = [];
+  const shadows: ShadowReport[] = [];
   for (const pipeline of snapshot.pipelines) {
     const links: Link[] = [];
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
-      const step = blaming(settings.at, () => definition.create(settings.options as never, hostFor(settings)));
+      const stepHost = hostFor(settings);
+      const host = settings.isShadow === true ? shadowHost(stepHost) : stepHost;
+      const step = blaming(settings.at, () => definition.create(settings.options as never, host));
       instances.push({ settings, pipeline: pipeline.name, step });
+      const { timeZone, clock, log } = stepHost;
+      const onShadow = (report: ShadowReport): void => void shadows.push(report);
+      const whole = wholeStep(step);
+      const run = runOf(whole, settings, definition, pipeline.name, { timeZone, clock, log, onShadow });
+      // Where the use says nothing, the fold enters the step itself.
+      const made = run === whole ? step.run : run;
+      const isUnguardedEnd = definition.terminal === true && !isGuarded(pipeline, definitions);
       links.push({
         name: definition.name,
         reentrant: definition.reentrant === true,
         concurrent: definition.concurrent === true,
-        needsBody: definition.early !== true,
-        enter: definition.terminal === true ? undefined : step.enter,
-        run: definition.terminal === true && !isGuarded(pipeline, definitions) ? refuseUnguarded(step.run) : step.run,
+        needsBody: definition.early !== true || decidesOnBody(settings),
+        enter: definition.terminal === true || run !== whole ? undefined : step.enter,
+        run: isUnguardedEnd ? refuseUnguarded(made) : made,
       });
     }
     const run = compose(links);
@@ -96,5 +113,5 @@ export function compilePipelines(
       routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, run });
     }
   }
-  return { routes, instances };
+  return { routes, instances, shadows };
 }

@@ -11,6 +11,7 @@ import {
 import { nameFix } from "../config/explain.ts";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, PipelineSettings } from "../config/snapshot.ts";
+import { isAlways } from "./step-uses.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
@@ -39,6 +40,14 @@ export function guardrailFaults(
       fix: "Add `guardrails` to its steps, after auth.",
     });
   }
+  const steps = pipeline.steps.filter(({ use }) => definitions.get(use)?.guardrails !== undefined);
+  if (standing !== undefined && isGuarded(pipeline, definitions) && steps.length > 0 && !steps.some(isAlways)) {
+    findings.push({
+      at: steps[0]?.at ?? pipeline.at,
+      message: `The guardrail ${standing.name} is on by default, and every step \`guardrails\` of pipeline ${pipeline.name} runs for some requests only, or in shadow.`,
+      fix: "Remove `when`, `active` and `mode` of one of them, or `default_on` of the guardrail; a guardrail has a `mode: shadow` of its own.",
+    });
+  }
   return findings;
 }
 
@@ -57,10 +66,13 @@ export function streamFaults(pipelines: readonly PipelineSettings[], definitions
   );
 }
 
-/** Whether requests of the pipeline pass a step that runs guardrails. One without texts needs none. */
+/**
+ * Whether requests of the pipeline pass a step that runs guardrails, at least those that ask for some: for them it runs whatever its
+ * condition says. One without texts needs none.
+ */
 export function isGuarded(pipeline: PipelineSettings, definitions: Steps): boolean {
   if (!WITH_TEXTS.has(pipeline.operation)) return true;
-  return pipeline.steps.some(({ use }) => definitions.get(use)?.guardrails !== undefined);
+  return pipeline.steps.some(({ use, isShadow }) => isShadow !== true && definitions.get(use)?.guardrails !== undefined);
 }
 
 /** A terminal step that refuses requests whose key, team or body asks for guardrails: here none would run. */

@@ -3,6 +3,7 @@
 import type { StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { PipelineSettings, StepSettings } from "../config/snapshot.ts";
+import { conditionOf, covers } from "./step-uses.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
@@ -60,7 +61,9 @@ function terminalFault(steps: readonly StepSettings[], index: number, definition
 }
 
 function repeatFault(outer: readonly StepSettings[], step: StepSettings): Finding[] {
-  const first = outer.find((other) => other.use === step.use && JSON.stringify(other.options) === JSON.stringify(step.options));
+  const wordsOf = (one: StepSettings): string => JSON.stringify([one.use, one.options, one.isShadow === true, conditionOf(one)]);
+  const words = wordsOf(step);
+  const first = outer.find((other) => wordsOf(other) === words);
   if (first === undefined) return [];
   return [{ at: step.at, message: `Step ${step.use} stands twice, with the same options.`, fix: "Remove one of them." }];
 }
@@ -72,8 +75,18 @@ function requireFaults(
   all: Steps,
 ): Finding[] {
   return (definition.requires ?? [])
-    .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability)))
-    .map((rule) => {
+    .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability) && covers(other, step)))
+    .flatMap((rule) => {
+      const sometimes = outer.find((other) => all.get(other.use)?.provides?.includes(rule.capability));
+      if (sometimes !== undefined) {
+        // That who a request is from is asked of every request is a finding of its own.
+        if (rule.capability === "identity") return [];
+        return {
+          at: sometimes.at,
+          message: `Step ${sometimes.use} does not run for every request that ${step.use} runs for, which needs it: ${rule.reason}.`,
+          fix: `Remove \`when\`, \`active\` and \`mode\` of ${sometimes.use}, or write the same for ${step.use}.`,
+        };
+      }
       const providers = providersOf(rule.capability, all);
       return {
         at: step.at,

@@ -47,6 +47,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       admin: { host: "127.0.0.1", port: 0 },
       authHeaders: [],
       drainTimeoutMs: 120_000,
+      reload: "on_save",
       stalledClientMs: 30_000,
       maxBodyBytes: 1_000_000,
       explainRequests: 10,

@@ -2,6 +2,7 @@
 
 import type { JsonSchema, Operation } from "@sluice/spec";
 import { endMarkSchema } from "../end-mark.ts";
+import { stepUseProperties, type StepUseSection } from "./step-use.ts";
 
 /** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
 export const ROUTE_PATTERN =
@@ -16,6 +17,7 @@ export const stepSchema: JsonSchema = {
   properties: {
     use: { type: "string", minLength: 1, description: "The step's name." },
     with: { type: "object", default: {}, description: "The step's options." },
+    ...stepUseProperties,
   },
 };
 
@@ -72,7 +74,7 @@ export interface PipelineSections {
 }
 
 /** The long form of a step after validation. */
-export interface StepSection {
+export interface StepSection extends StepUseSection {
   readonly use: string;
   readonly with: Readonly<Record<string, unknown>>;
 }

@@ -52,6 +52,13 @@ export const serverSchema: JsonSchema = {
       default: "120s",
       description: "How long requests in flight may finish after a reload or a stop.",
     },
+    reload: {
+      type: "string",
+      enum: ["on_save", "on_request"],
+      default: "on_save",
+      description:
+        "When an edit of the files applies: `on_save`, as soon as it is saved; `on_request`, at `sluice reload`, so that it can begin as a canary.",
+    },
     stalled_client_timeout: {
       type: "string",
       format: "duration",
@@ -111,6 +118,7 @@ export interface ServerSection {
   readonly admin: { readonly host: string; readonly port: number };
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
+  readonly reload: "on_save" | "on_request";
   readonly stalled_client_timeout: string;
   readonly max_body: string;
   readonly explain_requests: number;

@@ -3,10 +3,13 @@
 import type { JsonObject, JsonValue, Log } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
 import { type Finding, formatFinding } from "../../config/finding.ts";
+import { type Canary, type CanaryPlan, percent } from "../../generation/canary.ts";
+import { readPlan } from "../../generation/canary-plan.ts";
 import type { ConfigEdits } from "../../generation/edits.ts";
 import type { Generation } from "../../generation/generation.ts";
 import type { HistoryEntry } from "../../generation/history.ts";
 import type { ApplyResult } from "../../generation/manager.ts";
+import type { ShadowReport } from "../../pipeline/shadow.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
 import { invalid, readText, refuseUnknown } from "./fields.ts";
@@ -15,12 +18,14 @@ import { invalid, readText, refuseUnknown } from "./fields.ts";
 export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
   return {
     async "GET /config/status"() {
-      const { live, draining, lastAttempt, entry, drift } = edits.status;
+      const { live, draining, canary, lastAttempt, entry, drift } = edits.status;
       return {
         live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry) },
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
         draining: draining.map(describeDraining),
+        canary: canary === undefined ? null : describeCanary(canary),
+        shadows: live === undefined ? [] : live.shadows.map(describeShadow),
       };
     },
     async "GET /config/history"({ query }) {
@@ -34,17 +39,30 @@ export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
           at: new Date(entry.atMs).toISOString(),
           is_live: entry.generation === live,
           ...describeOrigin(entry),
+          returned: entry.returned ?? null,
           changes: entry.changes,
         })),
         attempts: attempts.toReversed().map(describeAttempt),
       };
     },
     async "POST /config/reload"({ body }) {
-      refuseUnknown(Object.keys(body), ["force"], "field");
+      refuseUnknown(Object.keys(body), ["force", "canary"], "field");
       const { force = null } = body;
       const digest = force === null ? undefined : readText(force, "force");
-      audit(log, { action: digest === undefined ? "config.reload" : "config.reload.force" });
-      return describeAttempt(await edits.reload(digest));
+      const plan = readCanary(body["canary"] ?? null);
+      const action = digest === undefined ? "config.reload" : "config.reload.force";
+      audit(log, { action: plan === undefined ? action : `${action}.canary` });
+      return describeAttempt(await edits.reload(digest, plan));
+    },
+    async "POST /config/canary/promote"({ body }) {
+      refuseUnknown(Object.keys(body), [], "field");
+      audit(log, { action: "config.canary.promote" });
+      return describeAttempt(edits.endCanary("promoted"));
+    },
+    async "POST /config/canary/abort"({ body }) {
+      refuseUnknown(Object.keys(body), [], "field");
+      audit(log, { action: "config.canary.abort" });
+      return describeAttempt(edits.endCanary("returned"));
     },
     async "POST /config/rollback"({ body }) {
       refuseUnknown(Object.keys(body), ["generation"], "field");
@@ -62,6 +80,22 @@ export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
       };
     },
   };
+}
+
+/** `{ share: "5%", for: "10m", abort_if: "error_rate>5%", min_requests: 20 }`. */
+function readCanary(value: JsonValue): CanaryPlan | undefined {
+  if (value === null) return undefined;
+  if (!isObject(value)) throw invalid("canary", "The field canary must be an object, with a `share` such as 5%.");
+  const words = value as JsonObject;
+  refuseUnknown(Object.keys(words), ["share", "for", "abort_if", "min_requests"], "field");
+  const text = (name: string): string | undefined => {
+    const member = words[name] ?? null;
+    return member === null ? undefined : readText(member, `canary.${name}`);
+  };
+  const { min_requests: least = null } = words;
+  if (least !== null && typeof least !== "number") throw invalid("canary.min_requests", "It must be a whole number.");
+  const share = text("share") ?? "";
+  return readPlan({ share, for: text("for"), abortIf: text("abort_if"), minRequests: least ?? undefined });
 }
 
 function readGeneration(value: JsonValue): number | undefined {
@@ -96,12 +130,13 @@ function describeOrigin(entry: HistoryEntry | undefined) {
   return { origin: entry?.origin ?? null, contents_of: entry?.contentsOf ?? null, forced: entry?.isForced ?? false };
 }
 
-function describeAttempt({ outcome, atMs, digest, generation, findings }: ApplyResult) {
+function describeAttempt({ outcome, atMs, digest, generation, findings, reason }: ApplyResult) {
   return {
     outcome,
     at: new Date(atMs).toISOString(),
     digest: digest ?? null,
     generation: generation ?? null,
+    reason: reason ?? null,
     findings: findings.map(describeFinding),
   };
 }
@@ -113,4 +148,28 @@ function describeFinding(finding: Finding) {
 
 function describeDraining({ number, leases, oldestLeaseMs }: Generation) {
   return { generation: number, leases, oldest_age_ms: Math.round(oldestLeaseMs) };
+}
+
+function describeCanary({ generation, plan, beganAtMs, tally, liveTally }: Canary) {
+  const { number, snapshot, leases, shadows } = generation;
+  const { errorRate, p99Ms } = plan.abortIf;
+  return {
+    generation: number,
+    digest: snapshot.digest,
+    share: percent(plan.share),
+    since: new Date(beganAtMs).toISOString(),
+    ends_at: new Date(beganAtMs + plan.forMs).toISOString(),
+    abort_if: { error_rate: errorRate === undefined ? null : percent(errorRate), p99_ms: p99Ms ?? null },
+    min_requests: plan.minRequests,
+    leases,
+    requests: tally.requests,
+    errors: tally.errors,
+    p99_ms: tally.p99Ms() ?? null,
+    others: { requests: liveTally.requests, errors: liveTally.errors, p99_ms: liveTally.p99Ms() ?? null },
+    shadows: shadows.map(describeShadow),
+  };
+}
+
+function describeShadow({ pipeline, step, at, counts }: ShadowReport) {
+  return { pipeline, step, file: at.file, line: at.line, ...counts };
 }

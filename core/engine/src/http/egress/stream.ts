@@ -8,11 +8,14 @@ import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 const END = "data: [DONE]\n\n";
 /** Text that waits for the end of the turn is written at once when it is longer than this. */
 const MAX_PENDING_CHARACTERS = 65_536;
+/** A stream whose exchange was ended ends by itself within this; one that does not is cut. */
+const GRACE_MS = 250;
 
 /**
  * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
  * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the
- * comment to write before it. A stream that has nothing to say for `heartbeatMs` writes a comment.
+ * comment to write before it. A stream that has nothing to say for `heartbeatMs` writes a comment. `signal` ends it, whatever a
+ * step has made of it: its reason is then the failure.
  */
 export async function writeStream(
   response: ServerResponse,
@@ -20,12 +23,15 @@ export async function writeStream(
   headers: string[],
   heartbeatMs: number,
   settle: (failure: GatewayError | undefined) => Promise<string>,
+  signal?: AbortSignal,
 ): Promise<GatewayError | undefined> {
   headers.push("content-type", "text/event-stream", "cache-control", "no-cache", "x-accel-buffering", "no");
   response.writeHead(reply.status, headers);
   const heartbeat = startHeartbeat(response, heartbeatMs);
   const writer = new EventWriter(response, heartbeat);
-  let failure = await writeFrames(reply, response, writer);
+  const end: End = { isCut: false };
+  const written = writeFrames(reply, response, writer, end);
+  let failure = await (signal === undefined ? written : untilCut(written, signal, end));
   writer.flush();
   heartbeat.stop();
   let comment = "";
@@ -39,9 +45,46 @@ export async function writeStream(
   return failure;
 }
 
-async function writeFrames(reply: StreamReply, response: ServerResponse, writer: EventWriter): Promise<GatewayError | undefined> {
+/** Whether a stream was ended before its own end. */
+interface End {
+  isCut: boolean;
+}
+
+/** What a stream ended with; what its signal says when it does not end by itself. One race for a stream, none for a frame. */
+async function untilCut(
+  written: Promise<GatewayError | undefined>,
+  signal: AbortSignal,
+  end: End,
+): Promise<GatewayError | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort: () => void = () => undefined;
+  const cut = new Promise<GatewayError>((resolve) => {
+    onAbort = () => {
+      timer = setTimeout(() => {
+        end.isCut = true;
+        resolve(asGatewayError(signal.reason));
+      }, GRACE_MS);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([written, cut]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function writeFrames(
+  reply: StreamReply,
+  response: ServerResponse,
+  writer: EventWriter,
+  end: End,
+): Promise<GatewayError | undefined> {
   try {
     for await (const frame of reply.frames) {
+      if (end.isCut) break;
       const full = writer.write(frame);
       if (full !== undefined) await full;
       if (response.destroyed) break;

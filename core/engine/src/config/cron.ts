@@ -1,0 +1,87 @@
+/** Cron expressions: which minutes they mean. Five fields, as in crontab(5). */
+
+/** The minutes of an expression. Each field lists what it allows. */
+export interface Cron {
+  readonly minutes: readonly number[];
+  readonly hours: readonly number[];
+  readonly days: readonly number[];
+  readonly months: readonly number[];
+  /** 0 is Sunday. */
+  readonly weekdays: readonly number[];
+  /** Both the day of the month and that of the week are named: then either is enough. */
+  readonly isEitherDay: boolean;
+}
+
+interface Field {
+  readonly name: string;
+  readonly least: number;
+  readonly most: number;
+  readonly names?: readonly string[];
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const FIELDS: readonly [Field, Field, Field, Field, Field] = [
+  { name: "minute", least: 0, most: 59 },
+  { name: "hour", least: 0, most: 23 },
+  { name: "day of the month", least: 1, most: 31 },
+  { name: "month", least: 1, most: 12, names: MONTHS },
+  { name: "day of the week", least: 0, most: 7, names: WEEKDAYS },
+];
+
+/** Reads an expression. Throws an Error that says which field is wrong. */
+export function parseCron(text: string): Cron {
+  const parts = text.trim().split(/\s+/);
+  if (parts.length !== FIELDS.length) throw new Error(`it has ${parts.length} fields, not ${FIELDS.length}`);
+  const [minutes, hours, days, months, weekdays] = FIELDS.map((field, index) => valuesOf(parts[index] ?? "", field));
+  return {
+    minutes: minutes ?? [],
+    hours: hours ?? [],
+    days: days ?? [],
+    months: months ?? [],
+    weekdays: [...new Set((weekdays ?? []).map((day) => day % 7))],
+    isEitherDay: !parts[2]?.startsWith("*") && !parts[4]?.startsWith("*"),
+  };
+}
+
+/** Whether a minute is meant. `local` is the time that the zone's clocks show, written as if it were UTC. */
+export function matchesCron(cron: Cron, local: Date): boolean {
+  const isDay = cron.days.includes(local.getUTCDate());
+  const isWeekday = cron.weekdays.includes(local.getUTCDay());
+  return (
+    cron.minutes.includes(local.getUTCMinutes()) &&
+    cron.hours.includes(local.getUTCHours()) &&
+    cron.months.includes(local.getUTCMonth() + 1) &&
+    (cron.isEitherDay ? isDay || isWeekday : isDay && isWeekday)
+  );
+}
+
+function valuesOf(text: string, field: Field): number[] {
+  const values = new Set<number>();
+  for (const part of text.split(",")) {
+    const [, range = "", step] = /^([^/]+)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
+    const every = step === undefined ? 1 : Number(step);
+    const [from, to] = rangeOf(range, field, step !== undefined);
+    if (from === undefined || to === undefined || from > to || every === 0) {
+      throw new Error(`its ${field.name} is ${JSON.stringify(text)}; that takes ${field.least} to ${field.most}`);
+    }
+    for (let value = from; value <= to; value += every) values.add(value);
+  }
+  return [...values];
+}
+
+function rangeOf(text: string, field: Field, hasStep: boolean): readonly (number | undefined)[] {
+  if (text === "*") return [field.least, field.most];
+  const [first = "", last] = text.split("-", 2);
+  const from = numberOf(first, field);
+  if (last === undefined) return [from, hasStep ? field.most : from];
+  return [from, numberOf(last, field)];
+}
+
+function numberOf(text: string, { least, most, names }: Field): number | undefined {
+  const named = names?.indexOf(text.toLowerCase()) ?? -1;
+  if (named >= 0) return named + least;
+  const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= least && value <= most ? value : undefined;
+}

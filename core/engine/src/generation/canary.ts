@@ -1,0 +1,98 @@
+/** A canary: a candidate that serves a share of the keys for a while, and then everybody or nobody. */
+
+import { createHash } from "node:crypto";
+import type { Generation } from "./generation.ts";
+import { Tally } from "./tally.ts";
+
+/** What a canary was asked to be. */
+export interface CanaryPlan {
+  /** Of the keys, between 0 and 1. */
+  readonly share: number;
+  readonly forMs: number;
+  /** It is judged by no fewer requests than these. */
+  readonly minRequests: number;
+  /** It is returned when either is exceeded. */
+  readonly abortIf: { readonly errorRate: number | undefined; readonly p99Ms: number | undefined };
+}
+
+/** How a canary ended. */
+export type CanaryEnd = "promoted" | "returned";
+
+/** A canary that runs. */
+export interface Canary {
+  readonly generation: Generation;
+  readonly plan: CanaryPlan;
+  readonly beganAtMs: number;
+  readonly tally: Tally;
+  /** That of the generation that everybody else has. */
+  readonly liveTally: Tally;
+  /** Whether somebody belongs to the share: by a hash, so that the same one always does or never does. */
+  has(presented: string): boolean;
+  /** Ends its clock. */
+  stop(): void;
+}
+
+/** A 99th percentile is looked at every so many requests. */
+const P99_EVERY = 16;
+const HASHED = 2 ** 32;
+
+/** Starts a canary's clock. `onEnd` is told once, with the reason for a person. */
+export function startCanary(
+  generation: Generation,
+  live: Generation,
+  plan: CanaryPlan,
+  nowMs: number,
+  onEnd: (end: CanaryEnd, reason: string) => void,
+): Canary {
+  let isOver = false;
+  const end = (how: CanaryEnd, reason: string): void => {
+    if (isOver) return;
+    stop();
+    onEnd(how, reason);
+  };
+  const tally = new Tally(() => {
+    const fault = tally.requests >= plan.minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
+    if (fault !== undefined) end("returned", fault);
+  });
+  const liveTally = new Tally();
+  generation.tally = tally;
+  live.tally = liveTally;
+  const timer = setTimeout(() => end(...verdictOf(plan, tally)), plan.forMs);
+  const stop = (): void => {
+    isOver = true;
+    clearTimeout(timer);
+    generation.tally = undefined;
+    live.tally = undefined;
+  };
+  const salt = generation.snapshot.digest;
+  const has = (presented: string): boolean =>
+    createHash("sha256").update(salt).update("\0").update(presented).digest().readUInt32BE(0) < plan.share * HASHED;
+  return { generation, plan, beganAtMs: nowMs, tally, liveTally, has, stop };
+}
+
+/** What the end of its time brings. One that hardly anybody used has shown nothing. */
+function verdictOf(plan: CanaryPlan, tally: Tally): [CanaryEnd, string] {
+  if (tally.requests < plan.minRequests) {
+    return [
+      "returned",
+      `its time is over, and it had ${tally.requests} of the ${plan.minRequests} requests that it is judged by`,
+    ];
+  }
+  const fault = faultOf(plan, tally, true);
+  return fault === undefined ? ["promoted", "its time is over"] : ["returned", fault];
+}
+
+function faultOf({ abortIf }: CanaryPlan, tally: Tally, looksAtWaits: boolean): string | undefined {
+  const { errorRate, p99Ms } = abortIf;
+  if (errorRate !== undefined && tally.errorRate > errorRate) {
+    return `${tally.errors} of its ${tally.requests} requests failed, more than ${percent(errorRate)}`;
+  }
+  const waitMs = looksAtWaits && p99Ms !== undefined ? tally.p99Ms() : undefined;
+  if (waitMs === undefined || p99Ms === undefined || waitMs <= p99Ms) return undefined;
+  return `one in a hundred of its requests waited more than ${p99Ms} ms for content`;
+}
+
+/** A share as a person writes it. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toFixed(2))}%`;
+}

@@ -1,0 +1,47 @@
+/** Contents of configuration files: those that were read, and those that are on disk. */
+
+import { nameOf } from "../config/open.ts";
+import type { OpenedConfig } from "../config/load.ts";
+import { diskSource, sha256 } from "../config/source.ts";
+import type { SnapshotFile } from "../config/snapshot.ts";
+import type { FileTexts } from "./history.ts";
+
+/** A file whose contents on disk are not those that run. */
+export interface DriftedFile {
+  readonly path: string;
+  readonly change: "changed" | "added" | "removed";
+}
+
+/** The contents of the documents that were read. */
+export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
+  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
+  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
+}
+
+/** The files that differ, as `config/gateway.yaml (changed)`. */
+export function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
+  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
+}
+
+/** What the documents of a configuration are on disk now, as one text to compare. */
+export function digestOnDisk({ documents }: OpenedConfig): string {
+  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
+}
+
+function contentsOnDisk(path: string): readonly string[] {
+  const read = diskSource.read(path);
+  return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
+}
+
+/** How the files on disk differ from those that run. `documents` are the paths of the configuration now. */
+export function driftOf(files: readonly SnapshotFile[], documents: readonly string[]): DriftedFile[] {
+  const drifted = files.flatMap(({ path, digest }): DriftedFile[] => {
+    const { bytes } = diskSource.read(path);
+    if (bytes === undefined) return [{ path, change: "removed" }];
+    return sha256(bytes) === digest ? [] : [{ path, change: "changed" }];
+  });
+  const running = new Set(files.map(({ path }) => path));
+  const added = documents.filter((path) => !running.has(path) && diskSource.has(path));
+  return [...drifted, ...added.map((path) => ({ path, change: "added" as const }))];
+}

@@ -1,0 +1,108 @@
+/** What a step may say of its use: a step that others rely on runs, counts, and fails closed. */
+
+import type { StepDefinition } from "@sluice/spec";
+import type { Finding } from "../config/finding.ts";
+import type { PipelineSettings, StepSettings } from "../config/snapshot.ts";
+import { membersOfIdentity, membersWithoutSense } from "./step-condition.ts";
+
+type Steps = ReadonlyMap<string, StepDefinition<never>>;
+
+/** What steps provide without which a request must not go on: their failures are never passed over. */
+const AUTHORITY: ReadonlySet<string> = new Set(["identity", "limits", "guardrails", "cost"]);
+
+/** Whether a step runs for every request, and counts. */
+export function isAlways({ when, active, isShadow }: StepSettings): boolean {
+  return when === undefined && active === undefined && isShadow !== true;
+}
+
+/** Whether an outer step is there whenever an inner one is: it always runs, or under the same condition. */
+export function covers(outer: StepSettings, inner: StepSettings): boolean {
+  if (outer.isShadow === true) return inner.isShadow === true && covers({ ...outer, isShadow: false }, inner);
+  return isAlways(outer) || conditionOf(outer) === conditionOf(inner);
+}
+
+/** Under what condition a step runs, as a text to compare. */
+export function conditionOf({ when, active }: StepSettings): string {
+  return JSON.stringify([when ?? null, active ?? null]);
+}
+
+/** Every fault of the uses of a pipeline's steps. */
+export function useFaults(pipeline: PipelineSettings, definitions: Steps): Finding[] {
+  return pipeline.steps.flatMap((step, index) => {
+    const definition = definitions.get(step.use);
+    if (definition === undefined) return [];
+    const outer = pipeline.steps.slice(0, index);
+    const faults = [
+      ...applicationFaults(step, definition, outer, definitions),
+      ...senseFaults(step, pipeline),
+      ...shadowFaults(step, definition),
+      ...skipFaults(step, definition),
+    ];
+    if (step.timeoutMs === 0) faults.push(["has a timeout of nothing", "Write a duration such as 2s, or leave `timeout` out."]);
+    return faults.map(([what, fix]) => ({ at: step.at, message: `Step ${step.use} ${what}.`, fix }));
+  });
+}
+
+/** What is wrong, and what to do. */
+type Fault = readonly [what: string, fix: string];
+
+function applicationFaults(
+  step: StepSettings,
+  definition: StepDefinition<never>,
+  outer: readonly StepSettings[],
+  definitions: Steps,
+): Fault[] {
+  const { when, active } = step;
+  if (when === undefined && active === undefined) return [];
+  const key = when === undefined ? "active" : "when";
+  if (provides(definition, "identity")) {
+    return [[`cannot have \`${key}\`: who a request is from is asked of every request`, `Remove \`${key}\`.`]];
+  }
+  if (definition.terminal === true) {
+    return [
+      [`cannot have \`${key}\`: nobody else would answer`, `Remove \`${key}\`, or make a pipeline with a route of its own.`],
+    ];
+  }
+  const isKnown = outer.some(({ use }) => provides(definitions.get(use), "identity"));
+  const early = when === undefined || isKnown ? [] : membersOfIdentity(when);
+  if (early.length === 0) return [];
+  const names = early.map((name) => `\`${name}\``).join(", ");
+  return [
+    [
+      `asks for ${names} in \`when\` before anybody knows: the key is known after the step that authenticates, and the body is read for those who may send one`,
+      `Put ${step.use} after that step, or select by \`header\`.`,
+    ],
+  ];
+}
+
+function senseFaults({ when }: StepSettings, { operation, name }: PipelineSettings): Fault[] {
+  const members = when === undefined ? [] : membersWithoutSense(when, operation);
+  return members.map((member) => [
+    `would never run: requests of pipeline ${name} have no body, and \`when\` asks for its \`${member}\``,
+    `Remove \`${member}\`.`,
+  ]);
+}
+
+function shadowFaults({ isShadow }: StepSettings, definition: StepDefinition<never>): Fault[] {
+  if (isShadow !== true) return [];
+  const why = provides(definition, "identity")
+    ? "nobody would be authenticated"
+    : definition.terminal === true
+      ? "nobody else would answer"
+      : definition.reentrant === true || (definition.concurrent === true && !provides(definition, "cached_reply"))
+        ? "it hands on more than once, and each time would be another upstream call"
+        : undefined;
+  return why === undefined ? [] : [[`cannot be in shadow: ${why}`, "Remove `mode: shadow`."]];
+}
+
+function skipFaults({ maySkip }: StepSettings, definition: StepDefinition<never>): Fault[] {
+  if (maySkip !== true) return [];
+  const isAuthority = definition.guardrails !== undefined || definition.provides?.some((word) => AUTHORITY.has(word)) === true;
+  if (isAuthority) return [["cannot have `on_error: skip`: requests would pass that it has not let pass", "Remove `on_error`."]];
+  if (definition.terminal === true) return [["cannot have `on_error: skip`: nobody else would answer", "Remove `on_error`."]];
+  return [];
+}
+
+function provides(definition: StepDefinition<never> | undefined, capability: string): boolean {
+  return definition?.provides?.includes(capability) === true;
+}
