@@ -26,6 +26,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ["config", "registry"],
   generation: ["config", "registry", "pipeline", ...BESIDE],
   http: ["config", "registry", "pipeline", "generation", ...BESIDE],
+  rehearsal: ["config", "registry", "pipeline", "generation", "http", ...BESIDE],
   resources: [],
   counting: [],
   telemetry: [],

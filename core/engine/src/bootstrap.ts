@@ -11,7 +11,7 @@ import { createProcessContainer } from "./generation/container.ts";
 import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
 import { openHistory } from "./generation/history.ts";
 import { findLastGood } from "./generation/last-good.ts";
-import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
+import { type ApplyResult, GenerationManager, type Rehearse } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -26,6 +26,7 @@ import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { rehearse } from "./rehearsal/rehearse.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
@@ -94,6 +95,16 @@ export interface StartOptions extends ConfigPlace {
   readonly mayUseLastGood?: boolean;
 }
 
+/** Runs the tests of a candidate's pipelines; what it finds refuses the candidate. */
+function createRehearsal(definitions: Definitions, log: Log): Rehearse {
+  return async ({ snapshot, guardrails, number }, signal) => {
+    const results = await rehearse({ snapshot, definitions, guardrails }, { signal });
+    const ms = Math.round(results.reduce((sum, result) => sum + result.ms, 0));
+    log.debug("the pipelines' tests have run", { generation: number, tests: results.length, ms });
+    return results.flatMap(({ findings }) => findings);
+  };
+}
+
 /** Time for the last rows to reach the store; what does not is moved by the next start. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
@@ -134,7 +145,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const state = await openState(snapshot, definitions, log, clock);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
-  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history));
+  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history), createRehearsal(definitions, log));
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
 

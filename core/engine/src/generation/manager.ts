@@ -49,6 +49,9 @@ export interface ApplyOptions {
   readonly force?: string | undefined;
 }
 
+/** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
+export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
+
 interface Waiting {
   readonly snapshot: Snapshot;
   readonly options: ApplyOptions;
@@ -62,6 +65,7 @@ export class GenerationManager {
   readonly #definitions: Definitions;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #rehearse: Rehearse | undefined;
   readonly #draining = new Map<Generation, Promise<void>>();
   #live: Generation | undefined;
   #lastNumber = 0;
@@ -72,8 +76,9 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  /** `lastNumber` is that of the newest generation before this process. */
-  constructor(container: DependencyContainer, lastNumber = 0) {
+  /** `lastNumber` is that of the newest generation before this process. Without `rehearse` no pipeline is tested. */
+  constructor(container: DependencyContainer, lastNumber = 0, rehearse?: Rehearse) {
+    this.#rehearse = rehearse;
     this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
@@ -151,11 +156,33 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
+    const { failures, isCut } = await this.#test(next);
+    if (failures.length > 0 || isCut) {
+      await next.drain(0);
+      return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
+    }
     const previous = this.#live;
     this.#lastNumber = next.number;
     this.#live = next;
     if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
     return { ...this.#result("applied", digest, []), generation: next.number };
+  }
+
+  /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
+  async #test(candidate: Generation): Promise<{ readonly failures: readonly Finding[]; readonly isCut: boolean }> {
+    if (this.#rehearse === undefined) return { failures: [], isCut: false };
+    const controller = new AbortController();
+    this.#onNews = () => controller.abort();
+    if (this.#waiting !== undefined || this.#isClosed) controller.abort();
+    try {
+      const failures = await this.#rehearse(candidate, controller.signal);
+      return { failures, isCut: controller.signal.aborted };
+    } catch (error) {
+      await candidate.drain(0);
+      throw error;
+    } finally {
+      this.#onNews = undefined;
+    }
   }
 
   /** Waits until another generation may live. Resolves with false when a newer candidate came or the manager closed. */

@@ -31,6 +31,8 @@ export function pipelineOf(
       index,
       ...(typeof step === "string" ? { use: step } : step),
     })),
+    tests: [],
+    testBudgetMs: 10_000,
     at: line(1),
     ...parts,
   };
