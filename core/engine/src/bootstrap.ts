@@ -146,7 +146,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
   const manager = new GenerationManager(container, lastNumberBefore(snapshot, history), createRehearsal(definitions, log));
-  const first = await manager.apply(snapshot);
+  const first = await manager.apply(snapshot, { hasServed: held !== undefined });
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);

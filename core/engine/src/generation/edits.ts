@@ -208,7 +208,8 @@ export class ConfigEdits {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
-    return this.#remember(await manager.apply(resolved.snapshot, { force }), candidate);
+    const hasServed = candidate.origin === "rollback";
+    return this.#remember(await manager.apply(resolved.snapshot, { force, hasServed }), candidate);
   }
 
   #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {

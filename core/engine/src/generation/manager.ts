@@ -47,6 +47,8 @@ const MAX_DRAINING = 8;
 export interface ApplyOptions {
   /** The candidate's digest: what it takes away is meant. */
   readonly force?: string | undefined;
+  /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
+  readonly hasServed?: boolean;
 }
 
 /** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
@@ -156,7 +158,7 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
-    const { failures, isCut } = await this.#test(next);
+    const { failures, isCut } = await this.#test(next, options);
     if (failures.length > 0 || isCut) {
       await next.drain(0);
       return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
@@ -169,8 +171,11 @@ export class GenerationManager {
   }
 
   /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
-  async #test(candidate: Generation): Promise<{ readonly failures: readonly Finding[]; readonly isCut: boolean }> {
-    if (this.#rehearse === undefined) return { failures: [], isCut: false };
+  async #test(
+    candidate: Generation,
+    { hasServed = false }: ApplyOptions,
+  ): Promise<{ readonly failures: readonly Finding[]; readonly isCut: boolean }> {
+    if (this.#rehearse === undefined || hasServed) return { failures: [], isCut: false };
     const controller = new AbortController();
     this.#onNews = () => controller.abort();
     if (this.#waiting !== undefined || this.#isClosed) controller.abort();
