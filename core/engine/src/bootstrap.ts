@@ -22,6 +22,7 @@ import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
+import { policyFindings } from "./lint/lint.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
@@ -58,7 +59,8 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
   const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot?.guardrails);
-  const all = [...pluginFindings, ...findings, ...orderFindings];
+  const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
+  const all = [...pluginFindings, ...findings, ...orderFindings, ...policies];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
 

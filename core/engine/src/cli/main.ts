@@ -27,9 +27,10 @@ program
 
 program
   .command("check")
-  .description("read the configuration and report every finding; changes nothing")
+  .description("read the configuration and report every finding and every doubt; changes nothing")
   .option(...configOption)
-  .option("--json", "print findings as a JSON array")
+  .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
+  .option("--coverage", "print what protects each route")
   .option("--print", "print the effective configuration, secrets hidden")
   .action(check);
 

@@ -62,6 +62,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     keys: keysOf(gateway, sections),
     pipelines: checked.pipelines.map(pipelineOf),
     prices: createPriceTable({ prices: prices?.prices ?? {}, file: checked.prices?.document.file ?? "prices.yaml" }),
+    policies: sections.policies,
     notices: noticesOf(providers, models),
   });
 }

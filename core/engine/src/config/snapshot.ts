@@ -15,6 +15,7 @@ import type {
   SpendScope,
 } from "@sluice/spec";
 
+import type { PoliciesSection } from "./schema/policies.ts";
 import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
 
 /** A place in a file: one-based line and column. */
@@ -39,6 +40,8 @@ export interface Snapshot {
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
   readonly prices: PriceTable;
+  /** What this configuration must be, beyond what any must be. */
+  readonly policies: PoliciesSection;
   /** What a person should know but need not act on: providers without a credential, models without a target. */
   readonly notices: readonly string[];
 }

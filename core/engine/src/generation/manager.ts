@@ -4,6 +4,7 @@ import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
+import { policyFindings } from "../lint/lint.ts";
 import { placeOf } from "../pipeline/blame.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -114,7 +115,10 @@ export class GenerationManager {
 
   /** What applying a snapshot would find before anything is made. Changes nothing. */
   review(snapshot: Snapshot, { force }: ApplyOptions = {}): Finding[] {
-    const order = checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot.guardrails);
+    const order = [
+      ...checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot.guardrails),
+      ...policyFindings(snapshot, this.#definitions),
+    ];
     if (this.#live === undefined) return order;
     const { snapshot: live } = this.#live;
     const shrunk = isForced(snapshot, force) ? [] : shrinkage(live, snapshot, this.#definitions.steps);

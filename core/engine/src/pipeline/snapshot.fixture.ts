@@ -65,6 +65,16 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     keys: [],
     pipelines: [],
     prices: { find: () => undefined },
+    policies: {
+      require: [],
+      lints: {
+        step_order: "warn",
+        uncovered_route: "warn",
+        fallback_capability: "warn",
+        unreachable_target: "warn",
+        unpriced_model: "warn",
+      },
+    },
     notices: [],
     ...parts,
   };

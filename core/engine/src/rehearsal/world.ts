@@ -19,7 +19,7 @@ import { systemClock } from "../telemetry/clock.ts";
 import { CallBook } from "./call-book.ts";
 import { identityOf } from "./identity.ts";
 import { withTestModels } from "./models.ts";
-import { rehearsedSnapshot } from "./placeholders.ts";
+import { rehearsedSnapshot } from "./snapshot.ts";
 import { rehearsingProviders } from "./providers.ts";
 
 /** What is tested. */
