@@ -66,16 +66,20 @@ describe("a test that fails", () => {
     );
   });
 
-  it("keeps a start from happening", async () => {
+  it("keeps a start from happening, unless the last good configuration may be taken", async () => {
     const other = createWorkspace({ baseUrl: upstream.baseUrl });
     const path = join(other.pipelinesFolder, "chat.yaml");
+    await (await startGateway(other)).stop();
     writeFileSync(path, readFileSync(path, "utf8").replace("status: 401", "status: 200"));
     const command = runCommand(["serve", "--config", other.configPath], other.folder);
     expect(await command.ended).toMatchObject({ code: 3 });
     expect(command.stderr).toMatch(
       /^pipelines\/chat\.yaml:\d+:\d+ {2}The test "without a key nothing is called" fails: .* but 401/m,
     );
-    other.remove();
+    expect(command.stderr).toContain("Generation 1 ran here last: sluice serve --last-good starts with it");
+    const started = await startGateway(other, {}, "warn", ["--last-good"]);
+    expect(await configStatus(started)).toMatchObject({ live: { generation: 1 }, drift: { files_differ: true } });
+    await started.dispose();
   });
 });
 

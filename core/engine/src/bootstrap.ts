@@ -27,6 +27,7 @@ import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { rehearseAlone } from "./rehearsal/alone.ts";
 import { rehearse } from "./rehearsal/rehearse.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
@@ -97,6 +98,15 @@ export interface StartOptions extends ConfigPlace {
   readonly mayUseLastGood?: boolean;
 }
 
+/** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
+async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
+  const { snapshot, definitions } = checked;
+  if (snapshot === undefined) return checked;
+  const { results, findings } = await rehearseAlone(snapshot, definitions);
+  const all = [...findings, ...results.flatMap((result) => result.findings)];
+  return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
+}
+
 /** Runs the tests of a candidate's pipelines; what it finds refuses the candidate. */
 function createRehearsal(definitions: Definitions, log: Log): Rehearse {
   return async ({ snapshot, guardrails, number }, signal) => {
@@ -113,7 +123,9 @@ const FLUSH_TIMEOUT_MS = 5_000;
 /** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { log, clock = systemClock } = options;
-  const inFiles = await checkConfig(options);
+  const read = await checkConfig(options);
+  // Without the flag the manager tests them, once everything else is there.
+  const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
   const held = options.mayUseLastGood === true ? lastGood : undefined;
   const { definitions, snapshot, findings } =
@@ -149,7 +161,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const history = openHistory(server.dataDirectory, log);
   const manager = new GenerationManager(container, lastNumberBefore(snapshot, history), createRehearsal(definitions, log));
   const first = await manager.apply(snapshot, { hasServed: held !== undefined });
-  if (first.outcome !== "applied") throw new ConfigError(first.findings);
+  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(inFiles.opened, log)?.contentsOf);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
   let isDraining = false;

@@ -4,12 +4,8 @@ import { resolve } from "node:path";
 import { checkConfig } from "../bootstrap.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
-import { BuildError } from "../generation/guardrails.ts";
-import { placeOf } from "../pipeline/blame.ts";
-import type { Definitions } from "../registry/definitions.ts";
-import { rehearse, type TestResult } from "../rehearsal/rehearse.ts";
-import { buildAlone } from "../rehearsal/world.ts";
-import { createLog } from "../telemetry/log.ts";
+import { rehearseAlone } from "../rehearsal/alone.ts";
+import type { TestResult } from "../rehearsal/rehearse.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 /** Options of the command. */
@@ -23,26 +19,8 @@ export async function test(files: readonly string[], { config, json = false }: T
   const { snapshot, findings, definitions } = await checkConfig({ path: config, cwd, environment: process.env });
   if (snapshot === undefined) return report([], findings, json);
   const chosen = files.length === 0 ? undefined : files.map((file) => fileOf(file, snapshot, cwd));
-  try {
-    report(await run(snapshot, definitions, chosen), [], json);
-  } catch (error) {
-    report([], error instanceof BuildError ? error.findings : [faultOf(error, config)], json);
-  }
-}
-
-async function run(
-  snapshot: Snapshot,
-  definitions: Definitions,
-  files: readonly string[] | undefined,
-): Promise<readonly TestResult[]> {
-  const candidate = await buildAlone(snapshot, definitions, createLog("silent"));
-  try {
-    const subject = { snapshot, definitions, guardrails: candidate.guardrails };
-    const signal = new AbortController().signal;
-    return await rehearse(subject, files === undefined ? { signal } : { signal, files });
-  } finally {
-    await candidate.drain(0);
-  }
+  const tested = await rehearseAlone(snapshot, definitions, chosen);
+  report(tested.results, tested.findings, json);
 }
 
 /** The name under which findings know a file. */
@@ -51,15 +29,6 @@ function fileOf(file: string, { pipelines }: Snapshot, cwd: string): string {
   if (known !== undefined) return known.file;
   const names = pipelines.map((pipeline) => pipeline.file).join(", ");
   throw new CommandError(EXIT.usage, `${file} is no pipeline file of this configuration. It has ${names}.`);
-}
-
-function faultOf(error: unknown, file: string): Finding {
-  const said = error instanceof Error ? error.message : String(error);
-  return {
-    at: placeOf(error) ?? { file, line: 1, column: 1 },
-    message: `A plugin could not be made: ${said}`,
-    fix: "Correct the plugin or its options.",
-  };
 }
 
 function report(results: readonly TestResult[], findings: readonly Finding[], json: boolean): void {

@@ -47,9 +47,7 @@ describe("the shipped pipelines", () => {
     async (environment) => {
       const results = await run(undefined, { environment });
       expect(messagesOf(results)).toEqual([]);
-      const files = new Set(results.map(({ file }) => file));
-      expect([...files].length).toBe(7);
-      console.info(`${results.length} tests in ${Math.round(results.reduce((sum, { ms }) => sum + ms, 0))} ms`);
+      expect(new Set(results.map(({ file }) => file)).size).toBe(7);
     },
   );
 
