@@ -9,16 +9,22 @@ import { buildAlone } from "./world.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const chat = join(repository, "pipelines/chat.yaml");
+const gatewayFile = join(repository, "config/gateway.yaml");
 const HELLO = "{ model: sluice-test/a, num_retries: 0, messages: [{ role: user, content: Hello }] }";
 
 /** The tests of a configuration: the shipped one, with tests of its own in chat.yaml. */
 async function run(
   tests?: string,
-  { replace = (text: string) => text, environment = {}, signal = new AbortController().signal } = {},
+  { replace = (text: string) => text, environment = {}, signal = new AbortController().signal, guardrails = "" } = {},
 ): Promise<readonly TestResult[]> {
   const shipped = readFileSync(chat, "utf8");
   const text = tests === undefined ? shipped : shipped.replace(/^tests:\n[^]*?(?=^end_of_config)/m, `${tests}\n`);
-  const source = overlaidSource(new Map([[chat, replace(text)]]));
+  const gateway = readFileSync(gatewayFile, "utf8").replace(/^models:/m, `${guardrails}\nmodels:`);
+  const texts = [
+    [chat, replace(text)],
+    [gatewayFile, gateway],
+  ] as const;
+  const source = overlaidSource(new Map(texts));
   const { snapshot, definitions, findings } = await checkConfig({
     path: "config/gateway.yaml",
     cwd: repository,
@@ -166,6 +172,21 @@ describe("a test's key", () => {
   it("begins with nothing used, in each test", async () => {
     const limited = `{ name: t, key: { rpm: 1 }, request: ${HELLO}, upstream: [{}], expect: { status: 200 } }`;
     expect(messagesOf(await run(`tests:\n  - ${limited}\n  - ${limited}`))).toEqual([]);
+  });
+});
+
+describe("guardrails", () => {
+  it("judge in tests as they do in the gateway", async () => {
+    const guardrails =
+      "guardrails: { words: { use: words, lists: [{ name: l, words: [Hello], action: block }], default_on: true } }";
+    const blocked = one(`request: ${HELLO}, upstream: [], expect: { error: guardrail_violation, upstream_calls: 0 }`);
+    expect(messagesOf(await run(blocked, { guardrails }))).toEqual([]);
+  });
+
+  it("that ask a service are not asked", async () => {
+    const guardrails = "guardrails: { far: { use: http, url: 'http://127.0.0.1:9/check', sample: bad } }";
+    const passing = one(`key: { guardrails: [far] }, request: ${HELLO}, upstream: [{}], expect: { status: 200, upstream_calls: 1 }`);
+    expect(messagesOf(await run(passing, { guardrails }))).toEqual([]);
   });
 });
 

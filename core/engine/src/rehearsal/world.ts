@@ -17,6 +17,7 @@ import { RecentRequests } from "../resources/recent-requests.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { systemClock } from "../telemetry/clock.ts";
 import { CallBook } from "./call-book.ts";
+import { rehearsingGuardrails } from "./guardrails.ts";
 import { identityOf } from "./identity.ts";
 import { withTestModels } from "./models.ts";
 import { rehearsedSnapshot } from "./snapshot.ts";
@@ -58,7 +59,7 @@ export async function createWorld({ snapshot, definitions, guardrails }: Rehears
   const pipeline = snapshot.pipelines.find(({ tests }) => tests.includes(test));
   const identity = typeof test.key === "string" ? undefined : identityOf(test.key);
   const standIns: StandIns = {
-    guardrails,
+    guardrails: rehearsingGuardrails(guardrails, definitions),
     authority: (real) => ({
       ...real,
       identify: (presented) => (presented === keyCredential ? identity : real.identify(presented)),
