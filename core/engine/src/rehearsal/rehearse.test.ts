@@ -185,7 +185,9 @@ describe("guardrails", () => {
 
   it("that ask a service are not asked", async () => {
     const guardrails = "guardrails: { far: { use: http, url: 'http://127.0.0.1:9/check', sample: bad } }";
-    const passing = one(`key: { guardrails: [far] }, request: ${HELLO}, upstream: [{}], expect: { status: 200, upstream_calls: 1 }`);
+    const passing = one(
+      `key: { guardrails: [far] }, request: ${HELLO}, upstream: [{}], expect: { status: 200, upstream_calls: 1 }`,
+    );
     expect(messagesOf(await run(passing, { guardrails }))).toEqual([]);
   });
 });
