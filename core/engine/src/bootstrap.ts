@@ -11,7 +11,7 @@ import { createProcessContainer } from "./generation/container.ts";
 import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
 import { openHistory } from "./generation/history.ts";
 import { findLastGood } from "./generation/last-good.ts";
-import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
+import { type ApplyResult, GenerationManager, type Rehearse } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -23,10 +23,13 @@ import { listen } from "./http/listen.ts";
 import { presentedBy } from "./http/presented.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
+import { policyFindings } from "./lint/lint.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { rehearseAlone } from "./rehearsal/alone.ts";
+import { rehearse } from "./rehearsal/rehearse.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
@@ -58,7 +61,8 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
   const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
-  const all = [...pluginFindings, ...findings, ...orderFindings];
+  const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
+  const all = [...pluginFindings, ...findings, ...orderFindings, ...policies];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
 
@@ -95,13 +99,34 @@ export interface StartOptions extends ConfigPlace {
   readonly mayUseLastGood?: boolean;
 }
 
+/** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
+async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
+  const { snapshot, definitions } = checked;
+  if (snapshot === undefined) return checked;
+  const { results, findings } = await rehearseAlone(snapshot, definitions);
+  const all = [...findings, ...results.flatMap((result) => result.findings)];
+  return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
+}
+
+/** Runs the tests of a candidate's pipelines; what it finds refuses the candidate. */
+function createRehearsal(definitions: Definitions, log: Log): Rehearse {
+  return async ({ snapshot, guardrails, number }, signal) => {
+    const results = await rehearse({ snapshot, definitions, guardrails }, { signal });
+    const ms = Math.round(results.reduce((sum, result) => sum + result.ms, 0));
+    log.debug("the pipelines' tests have run", { generation: number, tests: results.length, ms });
+    return results.flatMap(({ findings }) => findings);
+  };
+}
+
 /** Time for the last rows to reach the store; what does not is moved by the next start. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { log, clock = systemClock } = options;
-  const inFiles = await checkConfig(options);
+  const read = await checkConfig(options);
+  // Without the flag the manager tests them, once everything else is there.
+  const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
   const held = options.mayUseLastGood === true ? lastGood : undefined;
   const { definitions, snapshot, findings } =
@@ -135,9 +160,9 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const state = await openState(snapshot, definitions, log, clock);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
-  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history));
-  const first = await manager.apply(snapshot);
-  if (first.outcome !== "applied") throw new ConfigError(first.findings);
+  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history), createRehearsal(definitions, log));
+  const first = await manager.apply(snapshot, { hasServed: held !== undefined });
+  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(inFiles.opened, log)?.contentsOf);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
   let isDraining = false;

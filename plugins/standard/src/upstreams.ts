@@ -1,6 +1,6 @@
 /** Connections to the providers of a generation. */
 
-import { Upstream } from "@sluice/kit/transport";
+import { Upstream, upstreamKey } from "@sluice/kit/transport";
 import type { Host, ProviderInstance } from "@sluice/spec";
 
 /** A provider and the connections to it. */
@@ -17,8 +17,8 @@ export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream>
       const instance = host.providers.find(name);
       if (instance === undefined) return [];
       const { connections, timeouts } = instance;
-      const key = `upstream:${name}:${connections}:${timeouts.connectMs}`;
-      const upstream = host.shared(key, () => new Upstream({ connections, connectMs: timeouts.connectMs }));
+      const options = { connections, connectMs: timeouts.connectMs };
+      const upstream = host.shared(upstreamKey(name, options), () => new Upstream(options));
       return [[name, { instance, upstream }] as const];
     }),
   );

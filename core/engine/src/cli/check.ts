@@ -1,7 +1,10 @@
-/** `sluice check`: every finding of the configuration, one a line. */
+/** `sluice check`: every finding and every doubt of the configuration, one a line. */
 
 import { checkConfig } from "../bootstrap.ts";
-import { formatFinding } from "../config/finding.ts";
+import { type Finding, formatFinding } from "../config/finding.ts";
+import { coverageOf } from "../lint/coverage.ts";
+import { lintsOf } from "../lint/lint.ts";
+import { coverageRecords, printCoverage } from "./coverage.ts";
 import { EXIT } from "./exit.ts";
 
 /** Options of the command. */
@@ -9,25 +12,31 @@ export interface CheckOptions {
   readonly config: string;
   readonly json?: boolean;
   readonly print?: boolean;
+  readonly coverage?: boolean;
 }
 
-export async function check({ config, json = false, print = false }: CheckOptions): Promise<void> {
-  const { snapshot, findings } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
-  if (json) {
-    console.log(
-      JSON.stringify(
-        findings.map(({ at, message, fix }) => ({ ...at, message, fix })),
-        null,
-        2,
-      ),
-    );
-  } else {
-    for (const finding of findings) console.log(formatFinding(finding));
-  }
-  if (snapshot === undefined) {
-    process.exitCode = EXIT.findings;
+export async function check({ config, json = false, print = false, coverage = false }: CheckOptions): Promise<void> {
+  const { snapshot, findings, definitions } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
+  const lints = snapshot === undefined ? [] : lintsOf(snapshot, definitions);
+  if (snapshot === undefined) process.exitCode = EXIT.findings;
+  if (coverage && snapshot !== undefined) {
+    const routes = coverageOf({ snapshot, definitions });
+    if (json) console.log(JSON.stringify(coverageRecords(routes), null, 2));
+    else printCoverage(routes);
     return;
   }
+  if (json) {
+    const plain = ({ at, message, fix }: Finding) => ({ ...at, message, fix });
+    const errors = findings.map((finding) => ({ ...plain(finding), severity: "error", rule: null }));
+    const warnings = lints.map((lint) => ({ ...plain(lint), severity: "warning", rule: lint.rule }));
+    console.log(JSON.stringify([...errors, ...warnings], null, 2));
+  } else {
+    for (const finding of findings) console.log(formatFinding(finding));
+    for (const lint of lints) {
+      console.log(formatFinding({ ...lint, message: `warning: ${lint.message}`, fix: `${lint.fix} (${lint.rule})` }));
+    }
+  }
+  if (snapshot === undefined) return;
   if (print) console.log(JSON.stringify({ ...snapshot, prices: undefined }, null, 2));
   if (json || print) return;
   for (const notice of snapshot.notices) console.log(`note: ${notice}`);

@@ -8,6 +8,7 @@ import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { addTeamCommands } from "./teams.ts";
+import { test } from "./test.ts";
 
 const program = new Command("sluice")
   .description("A configuration-driven plugin-pipeline gateway for model traffic.")
@@ -26,11 +27,20 @@ program
 
 program
   .command("check")
-  .description("read the configuration and report every finding; changes nothing")
+  .description("read the configuration and report every finding and every doubt; changes nothing")
   .option(...configOption)
-  .option("--json", "print findings as a JSON array")
+  .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
+  .option("--coverage", "print what protects each route")
   .option("--print", "print the effective configuration, secrets hidden")
   .action(check);
+
+program
+  .command("test")
+  .description("run the tests of the pipelines; asks no upstream and keeps nothing")
+  .argument("[file...]", "pipeline files whose tests are run; without one all of them")
+  .option(...configOption)
+  .option("--json", "print the results as JSON")
+  .action(test);
 
 program
   .command("schema")

@@ -11,6 +11,7 @@ import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";
 import type { OpenedConfig } from "./open.ts";
 import { pluginOptions } from "./plugin-section.ts";
+import { testsOf } from "./pipeline-tests.ts";
 import { createPriceTable } from "./prices.ts";
 import type { ResolvedDocument } from "./references.ts";
 import type { GatewaySections, KeySection } from "./schema/gateway.ts";
@@ -29,6 +30,9 @@ import type {
   Snapshot,
   StepSettings,
 } from "./snapshot.ts";
+
+/** An edit waits for the tests. */
+const MAX_TEST_BUDGET_MS = 60_000;
 
 /** The checked parts of a configuration. */
 export interface CheckedConfig {
@@ -60,6 +64,7 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     keys: keysOf(gateway, sections),
     pipelines,
     prices: createPriceTable({ prices: prices?.prices ?? {}, file: checked.prices?.document.file ?? "prices.yaml" }),
+    policies: sections.policies,
     notices: [...noticesOf(providers, models), ...expiredNotices(pipelines, sections.server.time_zone, Date.now())],
   });
 }
@@ -186,6 +191,8 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     deadlineMs: milliseconds(sections.deadline),
     heartbeatMs: milliseconds(sections.heartbeat),
     steps,
+    tests: testsOf(document, sections),
+    testBudgetMs: Math.min(milliseconds(sections.test_budget), MAX_TEST_BUDGET_MS),
     at: document.keyAt(["pipeline"]),
   };
 }

@@ -15,6 +15,9 @@ import type {
   SpendScope,
 } from "@sluice/spec";
 
+import type { PoliciesSection } from "./schema/policies.ts";
+import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
+
 /** A place in a file: one-based line and column. */
 export interface Position {
   readonly file: string;
@@ -37,6 +40,8 @@ export interface Snapshot {
   readonly keys: readonly DeclaredKey[];
   readonly pipelines: readonly PipelineSettings[];
   readonly prices: PriceTable;
+  /** What this configuration must be, beyond what any must be. */
+  readonly policies: PoliciesSection;
   /** What a person should know but need not act on: providers without a credential, models without a target. */
   readonly notices: readonly string[];
 }
@@ -212,6 +217,26 @@ export interface StepSettings extends UseSettings, StepUse {
   readonly index: number;
 }
 
+/** One entry of `tests:`. */
+export interface PipelineTest {
+  readonly name: string;
+  readonly method: string;
+  /** With a query if there is one. */
+  readonly target: string;
+  readonly key: "none" | "master" | TestKeySection;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body as it is sent, `undefined` without one. */
+  readonly body: string | undefined;
+  /** `undefined`: nothing is said of upstream calls. */
+  readonly outcomes: readonly TestOutcomeSection[] | undefined;
+  readonly timeoutMs: number;
+  readonly expect: TestExpectSection;
+  /** Where each expectation stands, by its key. */
+  readonly places: Readonly<Record<string, Position>>;
+  readonly at: Position;
+}
+
 export interface PipelineSettings {
   readonly name: string;
   readonly file: string;
@@ -220,5 +245,9 @@ export interface PipelineSettings {
   readonly deadlineMs: number;
   readonly heartbeatMs: number;
   readonly steps: readonly StepSettings[];
+  /** Run before the pipeline serves anybody. */
+  readonly tests: readonly PipelineTest[];
+  /** All of them together may take so long. */
+  readonly testBudgetMs: number;
   readonly at: Position;
 }

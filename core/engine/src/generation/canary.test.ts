@@ -13,7 +13,9 @@ afterEach(() => void vi.useRealTimers());
 
 function generation(number: number): Generation {
   const snapshot = snapshotOf({ digest: `digest-${number}` });
-  return new Generation(number, snapshot, new RouteTable(), new ClosingScope(fakeLog([])), fakeClock());
+  const guardrails = { find: () => undefined, list: () => [] };
+  const parts = { routes: new RouteTable<never>(), guardrails, scope: new ClosingScope(fakeLog([])), shadows: [] };
+  return new Generation(number, snapshot, parts, fakeClock());
 }
 
 function start(words: Partial<Parameters<typeof readPlan>[0]> = {}) {

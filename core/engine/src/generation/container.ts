@@ -5,7 +5,17 @@
 
 import "reflect-metadata";
 import { container as root, type DependencyContainer, instancePerContainerCachingFactory } from "tsyringe";
-import type { Clock, LedgerReader, Log, SharedState, TokenCounter } from "@sluice/spec";
+import type {
+  Authority,
+  Clock,
+  GuardrailCatalog,
+  LedgerReader,
+  Log,
+  ModelCatalog,
+  ProviderCatalog,
+  SharedState,
+  TokenCounter,
+} from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
@@ -30,6 +40,15 @@ export interface ProcessParts {
   readonly state: SharedState;
 }
 
+/** What a rehearsal puts in the place of a generation's parts, most of them around the real ones. */
+export interface StandIns {
+  authority(real: Authority): Authority;
+  catalog(real: ModelCatalog): ModelCatalog;
+  providers(real: ProviderCatalog): ProviderCatalog;
+  /** Those of the candidate: they were started, and judged their samples, there. */
+  readonly guardrails: GuardrailCatalog;
+}
+
 /** The process's container. */
 export function createProcessContainer(parts: ProcessParts): DependencyContainer {
   const container = root.createChildContainer();
@@ -43,6 +62,7 @@ export function createProcessContainer(parts: ProcessParts): DependencyContainer
 export function createGenerationContainer(
   parent: DependencyContainer,
   parts: { readonly number: number; readonly snapshot: Snapshot; readonly scope: ClosingScope },
+  standIns?: StandIns,
 ): DependencyContainer {
   const container = parent.createChildContainer();
   container.register(GENERATION.number, { useValue: parts.number });
@@ -51,14 +71,18 @@ export function createGenerationContainer(
   const once = (token: symbol, make: (from: DependencyContainer) => unknown): void => {
     container.register(token, { useFactory: instancePerContainerCachingFactory(make) });
   };
-  once(GENERATION.catalog, () => createCatalog(parts.snapshot));
-  once(GENERATION.authority, (from) => createAuthority(parts.snapshot, from.resolve(PROCESS.keyRing)));
-  once(GENERATION.providers, (from) =>
-    createProviders(parts.snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor)),
-  );
-  once(GENERATION.guardrails, (from) =>
-    createGuardrails(parts.snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor)),
-  );
+  const { snapshot } = parts;
+  const made = <T>(real: T, standIn: ((real: T) => T) | undefined): T => (standIn === undefined ? real : standIn(real));
+  once(GENERATION.catalog, () => made(createCatalog(snapshot), standIns?.catalog));
+  once(GENERATION.authority, (from) => made(createAuthority(snapshot, from.resolve(PROCESS.keyRing)), standIns?.authority));
+  once(GENERATION.providers, (from) => {
+    const real = createProviders(snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor));
+    return made(real, standIns?.providers);
+  });
+  once(GENERATION.guardrails, (from) => {
+    if (standIns !== undefined) return standIns.guardrails;
+    return createGuardrails(snapshot, from.resolve(PROCESS.definitions), from.resolve(GENERATION.hostFor));
+  });
   once(GENERATION.hostFor, createHostFactory);
   return container;
 }

@@ -234,10 +234,9 @@ export class ConfigEdits {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
-    return this.#remember(
-      await manager.apply(resolved.snapshot, { force, canary, ...(isRenewal === true && { isRenewal }) }),
-      candidate,
-    );
+    const hasServed = candidate.origin === "rollback";
+    const options = { force, canary, hasServed, ...(isRenewal === true && { isRenewal }) };
+    return this.#remember(await manager.apply(resolved.snapshot, options), candidate);
   }
 
   #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {

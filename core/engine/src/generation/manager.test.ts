@@ -2,12 +2,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/spec";
 import { fakeClock, fakeHost, fakeLog } from "@sluice/kit/testing";
 import { line, modelOf, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
+import type { Finding } from "../config/finding.ts";
 import { indexDefinitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { createProcessContainer, type ProcessParts } from "./container.ts";
 import type { Generation, Leaseholder } from "./generation.ts";
-import { GenerationManager } from "./manager.ts";
+import { GenerationManager, type Rehearse } from "./manager.ts";
 
 const clock = fakeClock();
 let events: string[];
@@ -319,5 +320,71 @@ describe("closing the manager", () => {
     live?.release(lease);
     await closing;
     expect(events.slice(-2)).toEqual(["stop end a", "close end a"]);
+  });
+});
+
+describe("a candidate's own tests", () => {
+  const failing: Finding = { at: line(30), message: "The test t fails.", fix: "Undo it." };
+  let rehearse: (signal: AbortSignal) => Promise<readonly Finding[]>;
+  const tested: Rehearse = async ({ number }, signal) => {
+    events.push(`test ${number}`);
+    return rehearse(signal);
+  };
+
+  beforeEach(() => {
+    rehearse = async () => [];
+    manager = new GenerationManager(createProcessContainer(parts()), 0, tested);
+  });
+
+  it("run once everything is made, before it serves", async () => {
+    rehearse = async () => {
+      expect(manager.live).toBeUndefined();
+      return [];
+    };
+    expect(await manager.apply(snapshot("a"))).toMatchObject({ outcome: "applied" });
+    expect(events).toEqual(["make end a", "start end a", "test 1"]);
+  });
+
+  it("refuse it when one fails, and close what was made", async () => {
+    await manager.apply(snapshot("a"));
+    events.length = 0;
+    rehearse = async () => [failing];
+    expect(await manager.apply(snapshot("b"))).toMatchObject({ outcome: "refused", digest: "b", findings: [failing] });
+    expect(events).toEqual(["make end b", "start end b", "test 2", "stop end b", "close end b"]);
+    expect(manager.live).toMatchObject({ number: 1 });
+    rehearse = async () => [];
+    expect(await manager.apply(snapshot("c"))).toMatchObject({ outcome: "applied", generation: 2 });
+  });
+
+  it("refuse it when they cannot be run at all", async () => {
+    await manager.apply(snapshot("a"));
+    events.length = 0;
+    rehearse = () => Promise.reject(new Error("no memory"));
+    await expect(manager.apply(snapshot("b"))).rejects.toThrow("no memory");
+    expect(events.slice(-2)).toEqual(["stop end b", "close end b"]);
+    expect(manager.live).toMatchObject({ number: 1 });
+  });
+
+  it("are cut short by a newer candidate, which is the one that serves", async () => {
+    await manager.apply(snapshot("a"));
+    let isTesting: () => void;
+    const testing = new Promise<void>((resolve) => (isTesting = resolve));
+    rehearse = async (signal) => {
+      isTesting();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      rehearse = async () => [];
+      return [];
+    };
+    const older = manager.apply(snapshot("b"));
+    await testing;
+    const newer = manager.apply(snapshot("c"));
+    expect(await older).toMatchObject({ outcome: "superseded" });
+    expect(await newer).toMatchObject({ outcome: "applied", generation: 2 });
+  });
+
+  it("are not asked of contents that have served before", async () => {
+    rehearse = async () => [failing];
+    expect(await manager.apply(snapshot("a"), { hasServed: true })).toMatchObject({ outcome: "applied" });
+    expect(events).not.toContain("test 1");
   });
 });

@@ -4,6 +4,7 @@ import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
+import { policyFindings } from "../lint/lint.ts";
 import { placeOf } from "../pipeline/blame.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -55,7 +56,12 @@ export interface ApplyOptions {
   readonly canary?: CanaryPlan | undefined;
   /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
   readonly isRenewal?: boolean;
+  /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
+  readonly hasServed?: boolean;
 }
+
+/** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
+export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
 interface Waiting {
   readonly snapshot: Snapshot;
@@ -70,6 +76,7 @@ export class GenerationManager {
   readonly #definitions: Definitions;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #rehearse: Rehearse | undefined;
   readonly #draining = new Map<Generation, Promise<void>>();
   #live: Generation | undefined;
   #canary: Canary | undefined;
@@ -83,8 +90,9 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  /** `lastNumber` is that of the newest generation before this process. */
-  constructor(container: DependencyContainer, lastNumber = 0) {
+  /** `lastNumber` is that of the newest generation before this process. Without `rehearse` no pipeline is tested. */
+  constructor(container: DependencyContainer, lastNumber = 0, rehearse?: Rehearse) {
+    this.#rehearse = rehearse;
     this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
@@ -145,7 +153,10 @@ export class GenerationManager {
 
   /** What applying a snapshot would find before anything is made. Changes nothing. */
   review(snapshot: Snapshot, { force }: ApplyOptions = {}): Finding[] {
-    const order = checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot);
+    const order = [
+      ...checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot),
+      ...policyFindings(snapshot, this.#definitions),
+    ];
     if (this.#live === undefined) return order;
     const { snapshot: live } = this.#live;
     const shrunk = isForced(snapshot, force) ? [] : shrinkage(live, snapshot, this.#definitions.steps);
@@ -203,6 +214,11 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
+    const { failures, isCut } = await this.#test(next, options);
+    if (failures.length > 0 || isCut) {
+      await next.drain(0);
+      return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
+    }
     this.#lastNumber = next.number;
     this.endCanary("returned", "another edit took its place");
     const previous = this.#live;
@@ -213,6 +229,26 @@ export class GenerationManager {
     this.#live = next;
     if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
     return { ...this.#result("applied", digest, []), generation: next.number };
+  }
+
+  /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
+  async #test(
+    candidate: Generation,
+    { hasServed = false }: ApplyOptions,
+  ): Promise<{ readonly failures: readonly Finding[]; readonly isCut: boolean }> {
+    if (this.#rehearse === undefined || hasServed) return { failures: [], isCut: false };
+    const controller = new AbortController();
+    this.#onNews = () => controller.abort();
+    if (this.#waiting !== undefined || this.#isClosed) controller.abort();
+    try {
+      const failures = await this.#rehearse(candidate, controller.signal);
+      return { failures, isCut: controller.signal.aborted };
+    } catch (error) {
+      await candidate.drain(0);
+      throw error;
+    } finally {
+      this.#onNews = undefined;
+    }
   }
 
   /** Waits until another generation may live. Resolves with false when a newer candidate came or the manager closed. */

@@ -31,6 +31,8 @@ export function pipelineOf(
       index,
       ...(typeof step === "string" ? { use: step } : step),
     })),
+    tests: [],
+    testBudgetMs: 10_000,
     at: line(1),
     ...parts,
   };
@@ -64,6 +66,16 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
     keys: [],
     pipelines: [],
     prices: { find: () => undefined },
+    policies: {
+      require: [],
+      lints: {
+        step_order: "warn",
+        uncovered_route: "warn",
+        fallback_capability: "warn",
+        unreachable_target: "warn",
+        unpriced_model: "warn",
+      },
+    },
     notices: [],
     ...parts,
   };

@@ -13,6 +13,9 @@ export interface UpstreamOptions {
   readonly connectMs: number;
 }
 
+/** Who opens connections and makes calls on them: undici, or a script. */
+export type Dispatching = Pick<Agent, "dispatch" | "close" | "destroy">;
+
 /** What one call may take. */
 export interface SendOptions {
   readonly signal: AbortSignal;
@@ -24,6 +27,11 @@ export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: ResponseBody;
+}
+
+/** The key under which generations share the connections to a provider. */
+export function upstreamKey(name: string, { connections, connectMs }: UpstreamOptions): string {
+  return `upstream:${name}:${connections}:${connectMs}`;
 }
 
 /** Response headers over this many bytes are refused. */
@@ -41,11 +49,12 @@ const SOCKET_BYTES = 16_384;
 
 /** Connections to upstreams. It outlives generations; whoever made it closes it. */
 export class Upstream {
-  readonly #agent: Agent;
+  readonly #agent: Dispatching;
   /** For replays: every call has a new connection, and closes it. */
-  readonly #fresh: Agent;
+  readonly #fresh: Dispatching;
 
-  constructor(options: UpstreamOptions) {
+  /** `script` answers in the network's place. */
+  constructor(options: UpstreamOptions, script?: Dispatching) {
     const connect = { timeout: options.connectMs, highWaterMark: SOCKET_BYTES };
     const agentOptions: Agent.Options = {
       connections: options.connections,
@@ -59,8 +68,8 @@ export class Upstream {
       bodyTimeout: 0,
       connect,
     };
-    this.#agent = createAgent(agentOptions);
-    this.#fresh = createAgent(agentOptions);
+    this.#agent = script ?? createAgent(agentOptions);
+    this.#fresh = script ?? createAgent(agentOptions);
   }
 
   /**

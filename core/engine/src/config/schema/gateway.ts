@@ -4,6 +4,7 @@ import type { JsonSchema, SpendScope } from "@sluice/spec";
 
 import { endMarkSchema } from "../end-mark.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
+import { policiesSchema, type PoliciesSection } from "./policies.ts";
 import { serverSchema, type ServerSection } from "./server.ts";
 
 const NAMES: JsonSchema = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
@@ -102,6 +103,7 @@ export const gatewaySchema: JsonSchema = {
       default: "../pipelines",
       description: "The folder of pipeline files, relative to this file. Without the key also ./pipelines is tried.",
     },
+    policies: policiesSchema,
     end_of_config: endMarkSchema,
   },
 };
@@ -116,6 +118,7 @@ export interface GatewaySections {
   readonly guardrails: Readonly<Record<string, UseSection>>;
   readonly models: readonly ModelSection[];
   readonly keys: readonly KeySection[];
+  readonly policies: PoliciesSection;
 }
 
 /** A plugin by name, its options beside the name. */

@@ -2,6 +2,7 @@
 
 import type { JsonSchema, Operation } from "@sluice/spec";
 import { endMarkSchema } from "../end-mark.ts";
+import { type TestSection, testsSchema } from "./pipeline-tests.ts";
 import { stepUseProperties, type StepUseSection } from "./step-use.ts";
 
 /** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
@@ -59,6 +60,13 @@ export const pipelineSchema: JsonSchema = {
         "How long a stream may be silent behind its first content; then a comment, `: ping`, keeps its connection alive. `0s`: for ever.",
     },
     steps: { type: "array", minItems: 1, description: "Outermost first. A bare name means no options." },
+    tests: testsSchema,
+    test_budget: {
+      type: "string",
+      format: "duration",
+      default: "10s",
+      description: "How long all tests of the file may take together, `60s` at most. Those that it leaves out count as failed.",
+    },
     end_of_config: endMarkSchema,
   },
 };
@@ -71,6 +79,8 @@ export interface PipelineSections {
   readonly deadline: string;
   readonly heartbeat: string;
   readonly steps: readonly StepSection[];
+  readonly tests: readonly TestSection[];
+  readonly test_budget: string;
 }
 
 /** The long form of a step after validation. */

@@ -1,0 +1,87 @@
+/** Coverage: what protects each route, as its pipeline says. */
+
+import type { Operation } from "@sluice/spec";
+import type { PipelineSettings, Position } from "../config/snapshot.ts";
+import type { Protection } from "../config/schema/policies.ts";
+import { type LintSubject, standingGuardrails, wordsOf } from "./rule.ts";
+
+/** What protects one route. */
+export interface RouteCoverage {
+  readonly route: string;
+  readonly pipeline: string;
+  readonly operation: Operation;
+  readonly auth: boolean;
+  readonly limits: boolean;
+  /** Whether money is limited: budgets need limits and a price. */
+  readonly budget: boolean;
+  readonly cost: boolean;
+  /** Names of the guardrails that judge every request and every reply; keys and requests may name more. */
+  readonly guardrailsIn: readonly string[];
+  readonly guardrailsOut: readonly string[];
+  /** How replies are judged that stream: `undefined` where none does, or no guardrail judges them. */
+  readonly streamMode: string | undefined;
+  readonly streams: boolean;
+  readonly deadlineMs: number;
+  readonly tests: number;
+  readonly at: Position;
+}
+
+const UPSTREAM: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images", "passthrough"]);
+const STREAMS: ReadonlySet<Operation> = new Set<Operation>(["chat", "passthrough"]);
+
+/** Whether the routes of an operation call upstreams. */
+export function callsUpstreams({ operation }: PipelineSettings): boolean {
+  return UPSTREAM.has(operation);
+}
+
+/** A line for every route, in the order of the files. */
+export function coverageOf(subject: LintSubject): readonly RouteCoverage[] {
+  return subject.snapshot.pipelines.flatMap((pipeline) => {
+    const { name, operation, deadlineMs, tests, routes } = pipeline;
+    const protection = protectionOf(pipeline, subject);
+    const streams = STREAMS.has(operation);
+    return routes.map(({ method, path, at }): RouteCoverage => {
+      const route = `${method} ${path}`;
+      return { route, pipeline: name, operation, ...protection, streams, deadlineMs, tests: tests.length, at };
+    });
+  });
+}
+
+type Protecting = Pick<RouteCoverage, "auth" | "limits" | "budget" | "cost" | "guardrailsIn" | "guardrailsOut" | "streamMode">;
+
+function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions }: LintSubject): Protecting {
+  const words = new Set(steps.flatMap(({ use }) => wordsOf(use, definitions)));
+  const uses = steps.flatMap(({ use, options }) => {
+    const named = definitions.steps.get(use)?.guardrails?.(options as never);
+    return named === undefined ? [] : [named];
+  });
+  const standing = uses.length === 0 ? [] : standingGuardrails(snapshot.guardrails);
+  const unique = (names: readonly string[]): readonly string[] => [...new Set([...names, ...standing])];
+  const guardrailsOut = unique(uses.flatMap(({ output }) => output));
+  const [first] = uses;
+  return {
+    auth: words.has("identity"),
+    limits: words.has("limits"),
+    cost: words.has("cost"),
+    budget: words.has("limits") && words.has("cost"),
+    guardrailsIn: unique(uses.flatMap(({ input }) => input)),
+    guardrailsOut,
+    streamMode: STREAMS.has(operation) && guardrailsOut.length > 0 ? first?.stream : undefined,
+  };
+}
+
+/** Whether a route has a protection. */
+export function hasProtection(coverage: RouteCoverage, protection: Protection): boolean {
+  switch (protection) {
+    case "limits":
+      return coverage.limits;
+    case "cost":
+      return coverage.cost;
+    case "guardrails_in":
+      return coverage.guardrailsIn.length > 0;
+    case "guardrails_out":
+      return coverage.guardrailsOut.length > 0;
+    default:
+      return protection satisfies never;
+  }
+}

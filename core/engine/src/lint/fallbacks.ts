@@ -1,0 +1,131 @@
+/** The lint `fallback_capability`: stand-ins that cannot do what the model can that they stand in for. */
+
+import type { Capabilities, FallbackClass, Feature, Host, ModelMode, Operation } from "@sluice/spec";
+import { seedDirectory } from "../config/price-seed-models.ts";
+import type { ModelSettings, TargetSettings } from "../config/snapshot.ts";
+import { withPlaceholders } from "../registry/placeholders.ts";
+import type { Doubt, LintSubject } from "./rule.ts";
+
+/** What the operator says of a model, in LiteLLM's words, and in ours. */
+const FEATURES: Readonly<Record<Feature, { readonly key: string; readonly words: string }>> = {
+  tools: { key: "supports_function_calling", words: "tool calls" },
+  images: { key: "supports_vision", words: "images in the prompt" },
+  audio: { key: "supports_audio_input", words: "audio in the prompt" },
+  documents: { key: "supports_pdf_input", words: "documents in the prompt" },
+  speech: { key: "supports_audio_output", words: "audio in the reply" },
+  schema: { key: "supports_response_schema", words: "replies in a JSON schema" },
+};
+const OPERATIONS: Readonly<Record<ModelMode, Operation>> = { chat: "chat", embedding: "embeddings", image: "images" };
+
+/** What is known of a model. `undefined` in a member: nobody says. */
+interface Abilities {
+  readonly features: Readonly<Record<Feature, boolean | undefined>>;
+  readonly streaming: boolean | undefined;
+  /** The longest prompt that some target takes. */
+  readonly contextTokens: number | undefined;
+}
+
+/** Stand-ins that lose something, each with all that it loses. */
+export function weakerStandIns(subject: LintSubject): Doubt[] {
+  const { models } = subject.snapshot;
+  if (models.every(({ fallbacks }) => fallbacks === undefined)) return [];
+  const providers = capabilitiesOf(subject);
+  const abilities = new Map<ModelSettings, Abilities>();
+  const of = (model: ModelSettings): Abilities => {
+    const known = abilities.get(model) ?? abilitiesOf(model, providers, subject);
+    abilities.set(model, known);
+    return known;
+  };
+  return models.flatMap((model) => {
+    const lists = Object.entries(model.fallbacks ?? {}) as [FallbackClass, readonly string[]][];
+    const names = [...new Set(lists.flatMap(([, ids]) => ids))];
+    return names.flatMap((name): Doubt[] => {
+      const standIn = models.find(({ id }) => id === name);
+      if (standIn === undefined) return [];
+      const isForLongPrompts = lists.some(([list, ids]) => list === "context_window" && ids.includes(name));
+      const lost = losses(model, standIn, isForLongPrompts, of);
+      if (lost.length === 0) return [];
+      const message = `${name} stands in for ${model.id} without all that it does: ${lost.join("; ")}.`;
+      return [{ at: model.at, message, fix: `Name another model under \`fallbacks\`, or say what ${name} can in its \`info\`.` }];
+    });
+  });
+}
+
+function losses(
+  model: ModelSettings,
+  standIn: ModelSettings,
+  isForLongPrompts: boolean,
+  of: (model: ModelSettings) => Abilities,
+): string[] {
+  if (model.mode !== standIn.mode) return [`it is for the mode ${standIn.mode}, not ${model.mode}`];
+  const before = of(model);
+  const after = of(standIn);
+  const lost = (Object.keys(FEATURES) as Feature[])
+    .filter((feature) => before.features[feature] !== false && after.features[feature] === false)
+    .map((feature) => `it does not do ${FEATURES[feature].words}`);
+  if (before.streaming !== false && after.streaming === false) lost.push("it does not stream");
+  const { contextTokens: most } = before;
+  const { contextTokens: left } = after;
+  if (most !== undefined && left !== undefined) {
+    if (isForLongPrompts && left <= most)
+      lost.push(`its context of ${left} tokens is no longer than the ${most} that were too few`);
+    else if (left < most) lost.push(`its context has ${left} tokens, not ${most}`);
+  }
+  return lost;
+}
+
+function abilitiesOf(
+  { targets, info, mode }: ModelSettings,
+  providers: ReadonlyMap<string, Capabilities>,
+  { snapshot, definitions }: LintSubject,
+): Abilities {
+  const best = (can: (target: TargetSettings, capabilities: Capabilities) => boolean | undefined): boolean | undefined => {
+    const answers = targets.map((target) => {
+      const capabilities = providers.get(target.provider);
+      if (capabilities === undefined) return undefined;
+      return capabilities.operations.includes(OPERATIONS[mode]) ? can(target, capabilities) : false;
+    });
+    if (answers.includes(true)) return true;
+    return answers.includes(undefined) ? undefined : false;
+  };
+  const feature = (name: Feature): boolean | undefined => {
+    const own = best(({ model }, capabilities) =>
+      name === "tools" && !capabilities.tools ? false : (capabilities.supports?.(name, model) ?? undefined),
+    );
+    const said = info?.supports[FEATURES[name].key];
+    return own === false && name === "tools" ? false : (said ?? own);
+  };
+  const names = Object.keys(FEATURES) as Feature[];
+  const windows = targets.flatMap(({ provider, model }) => {
+    const use = snapshot.providers.find(({ name }) => name === provider)?.use ?? "";
+    return seedDirectory.find(definitions.ownName("provider", use), model)?.contextWindow ?? [];
+  });
+  const known = windows.length === 0 ? undefined : Math.max(...windows);
+  return {
+    features: Object.fromEntries(names.map((name) => [name, feature(name)])) as Abilities["features"],
+    streaming: best((_target, { streaming }) => streaming),
+    contextTokens: info?.maxInputTokens ?? known,
+  };
+}
+
+/** What each provider says of itself. One that cannot be made without its credential says nothing. */
+function capabilitiesOf({ snapshot, definitions }: LintSubject): ReadonlyMap<string, Capabilities> {
+  const known = new Map<string, Capabilities>();
+  for (const provider of snapshot.providers) {
+    const { name, use, options } = withPlaceholders(provider, definitions);
+    try {
+      const made = definitions.providers.get(use)?.create(options as never, NO_HOST);
+      if (made !== undefined) known.set(name, made.capabilities);
+    } catch {
+      // It needs more than its options; nobody is told less than before.
+    }
+  }
+  return known;
+}
+
+/** Translations are pure: whoever touches the host while it is made is left out. */
+const NO_HOST = new Proxy({} as Host, {
+  get: () => {
+    throw new Error("There is no host for a lint.");
+  },
+});

@@ -1,0 +1,211 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkConfig } from "../bootstrap.ts";
+import { overlaidSource } from "../config/source.ts";
+import { coverageOf } from "./coverage.ts";
+import { lintsOf, policyFindings } from "./lint.ts";
+
+const repository = join(import.meta.dirname, "../../../..");
+const GATEWAY = join(repository, "config/gateway.yaml");
+const CHAT = join(repository, "pipelines/chat.yaml");
+
+/** The shipped configuration with an edit of its gateway file and of chat.yaml. */
+async function edited(gateway: (text: string) => string, chat: (text: string) => string = (text) => text) {
+  const texts = [
+    [GATEWAY, gateway(readFileSync(GATEWAY, "utf8"))],
+    [CHAT, chat(readFileSync(CHAT, "utf8"))],
+  ] as const;
+  const source = overlaidSource(new Map(texts));
+  const checked = await checkConfig({ path: "config/gateway.yaml", cwd: repository, environment: {}, source });
+  return { ...checked, texts: new Map<string, string>(texts) };
+}
+
+/** The configuration with these lines in the place of the shipped models. */
+const models = (...lines: readonly string[]) => {
+  return (text: string): string =>
+    text.replace(/^models:\n[^]*?(?=^end_of_config)/m, `models:\n${lines.map((line) => `  - ${line}\n`).join("")}`);
+};
+
+async function lints(...parts: Parameters<typeof edited>) {
+  const { snapshot, definitions, findings, texts } = await edited(...parts);
+  if (snapshot === undefined) throw new Error(JSON.stringify(findings));
+  return lintsOf(snapshot, definitions).map(({ rule, severity, at, message }) => {
+    const text = texts.get(join(repository, at.file)) ?? "";
+    return { rule, severity, message, line: text.split("\n")[at.line - 1]?.trim() };
+  });
+}
+
+const drop = (step: string) => (text: string) => text.replace(new RegExp(`^ +- ${step}\\b.*\\n`, "m"), "");
+const move = (step: string, behind: string) => (text: string) =>
+  drop(step)(text).replace(new RegExp(`^( +- )${behind}\\b.*\\n`, "m"), (found, dash: string) => `${found}${dash}${step}\n`);
+
+const ECHO = "{ id: echo, targets: [{ provider: echo, model: echo }] }";
+
+it("the shipped configuration raises no doubt", async () => {
+  expect(await lints((text) => text)).toEqual([]);
+});
+
+describe("step_order", () => {
+  it("doubts guardrails behind what calls again", async () => {
+    const found = await lints(
+      (text) => text,
+      (text) => move("guardrails", "retry")(drop("\\{ use: cache")(text)),
+    );
+    expect(found.map(({ rule, line }) => [rule, line])).toEqual(Array.from({ length: 3 }, () => ["step_order", "- guardrails"]));
+    expect(found[0]?.message).toMatch(/^Step guardrails stands after fallback: the request would be judged anew/);
+  });
+
+  it("doubts limits behind guardrails", async () => {
+    const found = await lints((text) => text, move("limits", "guardrails"));
+    expect(found.map(({ message }) => message)).toEqual([
+      "Step limits stands after guardrails: guardrails would judge requests that the limits refuse.",
+    ]);
+  });
+});
+
+describe("uncovered_route", () => {
+  it("names the pipeline that lacks what another one has", async () => {
+    const [found, ...others] = await lints((text) => text, drop("limits"));
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ rule: "uncovered_route", severity: "warn" });
+    expect(found?.message).toMatch(/^The routes of pipeline chat have no limits, and pipeline embeddings has it\.$/);
+    expect(found?.line).toBe("- POST /v1/chat/completions");
+  });
+});
+
+describe("fallback_capability", () => {
+  const chain = (standIn: string) =>
+    models("{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [other] } }", standIn);
+
+  it("tells all that a stand-in loses, by the word of its operator", async () => {
+    const info = "info: { supports_function_calling: false, supports_vision: false, max_input_tokens: 8192 }";
+    const [found, ...others] = await lints(chain(`{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }], ${info} }`));
+    expect(others).toEqual([]);
+    expect(found?.message).toBe(
+      "other stands in for gpt-4o without all that it does: it does not do tool calls; it does not do images in the prompt; its context has 8192 tokens, not 128000.",
+    );
+    expect(found?.line).toContain("id: gpt-4o,");
+  });
+
+  it("knows what a provider cannot do, also without its credential", async () => {
+    const found = await lints(chain("{ id: other, mode: image, targets: [{ provider: openai, model: dall-e-3 }] }"));
+    expect(found.map(({ message }) => message)).toContain(
+      "other stands in for gpt-4o without all that it does: it is for the mode image, not chat.",
+    );
+  });
+
+  it("is silent on an equal, and on what nobody knows", async () => {
+    expect(await lints(chain("{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }"))).toEqual([]);
+  });
+
+  it("wants a longer context of those that are for long prompts", async () => {
+    const found = await lints(
+      models(
+        "{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { context_window: [other] } }",
+        "{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }",
+      ),
+    );
+    expect(found[0]?.message).toContain("its context of 128000 tokens is no longer than the 128000 that were too few");
+  });
+});
+
+describe("unreachable_target", () => {
+  const two = (members: string, first = "", second = "") =>
+    models(
+      `{ id: m, ${members} targets: [{ provider: openai, model: gpt-4o${first} }, { provider: openai, model: gpt-4o-mini${second} }] }`,
+    );
+
+  it.each([
+    [
+      "the same target twice",
+      models("{ id: m, targets: [{ provider: echo, model: echo }, { provider: echo, model: echo }] }"),
+      /stands twice/,
+    ],
+    [
+      "priorities that nobody looks at",
+      two("", ", priority: 1", ", priority: 2"),
+      /priorities of the model m have no effect.*weighted/,
+    ],
+    ["weights that are all 0", two("", ", weight: 0", ", weight: 0"), /has the weight 0/],
+  ])("tells %s", async (_what, gateway, said) => {
+    const found = await lints(gateway);
+    expect(found.map(({ rule }) => rule)).toEqual(["unreachable_target"]);
+    expect(found[0]?.message).toMatch(said);
+  });
+
+  it("is silent on priorities that are looked at, and on a target for the worst case", async () => {
+    expect(await lints(two("balance: priority,", ", priority: 1", ", priority: 2"))).toEqual([]);
+    expect(await lints(two("", "", ", weight: 0"))).toEqual([]);
+  });
+
+  it("tells targets that no step chooses", async () => {
+    const found = await lints(two(""), drop("balance"));
+    expect(found.map(({ message }) => message)).toEqual([
+      "Only the first target of the model m is called in pipeline chat, which has no step balance.",
+    ]);
+  });
+});
+
+describe("policies", () => {
+  const UNPRICED = models(ECHO, "{ id: m, targets: [{ provider: openai, model: my-own-model }] }");
+  const policies = (text: string) => (gateway: string) =>
+    UNPRICED(gateway).replace(/^end_of_config/m, `policies: ${text}\nend_of_config`);
+
+  it("leave a lint the warning that it is", async () => {
+    expect(await lints(UNPRICED)).toMatchObject([{ rule: "unpriced_model", severity: "warn" }]);
+  });
+
+  it("switch it off", async () => {
+    expect(await lints(policies("{ lints: { unpriced_model: off } }"))).toEqual([]);
+  });
+
+  it("make it a finding, which refuses the configuration", async () => {
+    const { snapshot, findings } = await edited(policies("{ lints: { unpriced_model: error } }"));
+    expect(snapshot).toBeUndefined();
+    expect(findings).toHaveLength(1);
+    expect(findings[0]?.message).toMatch(/^The price of openai\/my-own-model.* \(unpriced_model\)$/);
+    expect(findings[0]?.at.file).toBe("config/gateway.yaml");
+  });
+
+  it("want of every route that calls upstreams what they say", async () => {
+    const { findings } = await edited(policies("{ require: [limits, guardrails_in] }"), drop("limits"));
+    const pipelines = findings.map(({ message }) => /pipeline (\S+) have no (\w+)/.exec(message)?.slice(1));
+    expect(pipelines).toEqual([
+      ["chat", "limits"],
+      ["chat", "guardrail"],
+      ["embeddings", "guardrail"],
+      ["images", "guardrail"],
+      ["passthrough", "guardrail"],
+    ]);
+  });
+
+  it("refuse names that they do not know", async () => {
+    const { findings } = await edited(policies("{ lints: { unpriced_modle: error } }"));
+    expect(findings.map(({ message }) => message).join()).toContain("unpriced_modle");
+  });
+
+  it("cost nothing where there are none", async () => {
+    const { snapshot, definitions } = await edited((text) => text);
+    expect(snapshot === undefined ? undefined : policyFindings(snapshot, definitions)).toEqual([]);
+  });
+});
+
+describe("coverage", () => {
+  it("has a line for every route with what protects it", async () => {
+    const { snapshot, definitions } = await edited((text) => text, drop("limits"));
+    if (snapshot === undefined) throw new Error("no snapshot");
+    const coverage = coverageOf({ snapshot, definitions });
+    expect(coverage).toHaveLength(snapshot.pipelines.flatMap(({ routes }) => routes).length);
+    const of = (route: string) => coverage.find((line) => line.route === route);
+    expect(of("POST /v1/chat/completions")).toMatchObject({
+      auth: true,
+      limits: false,
+      budget: false,
+      cost: true,
+      streams: true,
+    });
+    expect(of("POST /v1/embeddings")).toMatchObject({ limits: true, budget: true, streams: false, guardrailsIn: [] });
+    expect(of("GET /v1/models")).toMatchObject({ auth: true, cost: false, deadlineMs: 600_000 });
+  });
+});

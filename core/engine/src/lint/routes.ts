@@ -1,0 +1,61 @@
+/** The lint `uncovered_route`, and the policy that every route must have a protection. */
+
+import type { Finding } from "../config/finding.ts";
+import { PROTECTIONS, type Protection } from "../config/schema/policies.ts";
+import { callsUpstreams, coverageOf, hasProtection, type RouteCoverage } from "./coverage.ts";
+import type { Doubt, LintSubject } from "./rule.ts";
+
+const WORDS: Readonly<Record<Protection, string>> = {
+  limits: "limits",
+  cost: "a price (the step cost)",
+  guardrails_in: "a guardrail on their way in",
+  guardrails_out: "a guardrail on their way out",
+};
+
+/** Pipelines that lack what others of the configuration have: whoever reads the others believes that it is everywhere. */
+export function uncoveredRoutes(subject: LintSubject): Doubt[] {
+  const covered = onePerPipeline(subject);
+  return PROTECTIONS.flatMap((protection) => {
+    const having = covered.filter((coverage) => hasProtection(coverage, protection));
+    const [first] = having;
+    const reason = first === undefined ? relied(subject, protection) : `pipeline ${first.pipeline} has it`;
+    if (reason === undefined) return [];
+    return covered
+      .filter((coverage) => !having.includes(coverage))
+      .map(({ pipeline, at }) => ({
+        at,
+        message: `The routes of pipeline ${pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, and ${reason}.`,
+        fix: "Add the step, or the guardrail's name to its options; `sluice check --coverage` shows every route.",
+      }));
+  });
+}
+
+/** Findings for pipelines without what `policies.require` wants. */
+export function missingProtections(subject: LintSubject): Finding[] {
+  const { require } = subject.snapshot.policies;
+  return onePerPipeline(subject).flatMap((coverage) =>
+    require
+      .filter((protection) => !hasProtection(coverage, protection))
+      .map((protection) => ({
+        at: coverage.at,
+        message: `The routes of pipeline ${coverage.pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, which \`policies.require\` wants.`,
+        fix: `Add it, or take ${protection} out of \`policies.require\` in gateway.yaml.`,
+      })),
+  );
+}
+
+/** Why a protection is missed although no pipeline has it. */
+function relied({ snapshot }: LintSubject, protection: Protection): string | undefined {
+  if (protection !== "limits") return undefined;
+  const key = snapshot.keys.find(({ limits }) => limits !== undefined);
+  return key === undefined ? undefined : `the key ${key.alias} has limits that nothing enforces`;
+}
+
+function onePerPipeline(subject: LintSubject): RouteCoverage[] {
+  const calling = new Set(subject.snapshot.pipelines.filter(callsUpstreams).map(({ name }) => name));
+  const byPipeline = new Map<string, RouteCoverage>();
+  for (const coverage of coverageOf(subject)) {
+    if (calling.has(coverage.pipeline) && !byPipeline.has(coverage.pipeline)) byPipeline.set(coverage.pipeline, coverage);
+  }
+  return [...byPipeline.values()];
+}

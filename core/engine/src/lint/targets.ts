@@ -1,0 +1,82 @@
+/** The lints `unreachable_target` and `unpriced_model`: targets that are never called, or at a price that nobody knows. */
+
+import type { BalanceStrategy, ModelMode, Operation } from "@sluice/spec";
+import type { ModelSettings, PipelineSettings } from "../config/snapshot.ts";
+import { type Doubt, type LintSubject, wordsOf } from "./rule.ts";
+
+const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
+
+/** Targets and settings that no pipeline looks at. */
+export function unreachableTargets(subject: LintSubject): Doubt[] {
+  const { snapshot } = subject;
+  return snapshot.models.flatMap((model) => {
+    const serving = snapshot.pipelines.filter(({ operation }) => MODES[operation] === model.mode);
+    if (serving.length === 0) {
+      const message = `No pipeline serves the model ${model.id}: none is for the mode ${model.mode}.`;
+      return [{ at: model.at, message, fix: "Add a pipeline of that operation, or remove the model." }];
+    }
+    return [...twice(model), ...neverChosen(model, serving, subject), ...unread(model, serving, subject)];
+  });
+}
+
+function twice({ id, targets }: ModelSettings): Doubt[] {
+  return targets.flatMap((target, index) => {
+    const isKnown = targets.slice(0, index).some((other) => other.provider === target.provider && other.model === target.model);
+    if (!isKnown) return [];
+    const message = `The target ${target.provider}/${target.model} stands twice in the model ${id}: both are one deployment.`;
+    return [{ at: target.at, message, fix: "Remove one, and give the other the weight of both." }];
+  });
+}
+
+function neverChosen(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): Doubt[] {
+  const [, second] = model.targets;
+  const choosing = serving.filter(({ steps }) => steps.some(({ use }) => wordsOf(use, definitions).includes("target")));
+  const [fixed] = serving.filter((pipeline) => !choosing.includes(pipeline));
+  if (second === undefined || fixed === undefined) return [];
+  const message = `Only the first target of the model ${model.id} is called in pipeline ${fixed.name}, which has no step balance.`;
+  return [{ at: second.at, message, fix: "Add `balance` before `provider` in the pipeline, or remove the other targets." }];
+}
+
+/** Priorities that the strategy does not look at, and weights that say nothing. */
+function unread(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): Doubt[] {
+  const { targets, id } = model;
+  const [first] = targets;
+  if (first === undefined || targets.length < 2) return [];
+  const strategies = new Set(
+    serving.flatMap(({ steps }) =>
+      steps
+        .filter(({ use }) => wordsOf(use, definitions).includes("target"))
+        .map(({ options }) => model.balance ?? (options["strategy"] as BalanceStrategy | undefined) ?? "weighted"),
+    ),
+  );
+  if (strategies.size === 0) return [];
+  const [strategy] = strategies;
+  const weights = new Set(targets.map(({ weight = 1 }) => weight));
+  const priorities = new Set(targets.map(({ priority = 0 }) => priority));
+  const doubts: Doubt[] = [];
+  if (priorities.size > 1 && !strategies.has("priority")) {
+    const message = `The priorities of the model ${id} have no effect: its targets are chosen by the strategy ${strategy}.`;
+    doubts.push({ at: first.at, message, fix: "Write `balance: priority` in the model, or leave the priorities out." });
+  }
+  if (weights.size === 1 && weights.has(0)) {
+    const message = `Every target of the model ${id} has the weight 0, which is for those that serve when no other can.`;
+    doubts.push({ at: first.at, message, fix: "Give the targets weights that say their shares." });
+  }
+  return doubts;
+}
+
+/** Targets without a price in the target, in prices.yaml and in the built-in table. A wildcard's are known when it is asked for. */
+export function unpricedModels({ snapshot, definitions }: LintSubject): Doubt[] {
+  const uses = new Map(snapshot.providers.map(({ name, use }) => [name, definitions.ownName("provider", use)]));
+  return snapshot.models.flatMap(({ id, targets }) =>
+    targets
+      .filter(({ price, model, provider }) => {
+        return price === undefined && !model.includes("*") && snapshot.prices.find(uses.get(provider) ?? "", model) === undefined;
+      })
+      .map(({ provider, model, at }) => ({
+        at,
+        message: `The price of ${provider}/${model}, a target of the model ${id}, is not known: its rows have no cost, and budgets do not see it.`,
+        fix: `Give the target a \`price\`, or add ${uses.get(provider) ?? provider}/${model} to prices.yaml.`,
+      })),
+  );
+}
