@@ -82,7 +82,9 @@ export function runShared(call: SharedCall): Promise<void> {
 async function joinOrLead(call: SharedCall, twin: Flight): Promise<void> {
   const { parts, key, ctx } = call;
   for (let flight: Flight | undefined = twin; flight !== undefined; flight = parts.flights.find(key)) {
-    if (await joined(flight, ctx.exchange, parts.host)) return;
+    const end = await join(flight, ctx.exchange, parts.host);
+    if (end === "served") return;
+    if (end === "withheld") return lead(call, false);
   }
   await lead(call, true);
 }
@@ -153,8 +155,12 @@ async function settle(stored: Promise<void> | undefined, close: () => void, { lo
   }
 }
 
-/** Waits for a twin's reply. Returns whether there is one; not, when the twin failed for reasons of its own. */
-async function joined(flight: Flight, exchange: Exchange, { clock }: Host): Promise<boolean> {
+/**
+ * Waits for a twin's reply. `gone`: there is none, as the twin failed for reasons of its own. `withheld`: a model answered that
+ * this key may not use.
+ */
+async function join(flight: Flight, exchange: Exchange, host: Host): Promise<"served" | "gone" | "withheld"> {
+  const { clock } = host;
   flight.join();
   let landing: Landing;
   try {
@@ -162,9 +168,10 @@ async function joined(flight: Flight, exchange: Exchange, { clock }: Host): Prom
   } catch (error) {
     flight.leave(error);
     if (exchange.signal.aborted || !isOwnFailure(error)) throw error;
-    return false;
+    return "gone";
   }
   const { attempt } = landing;
+  if (!mayHave(exchange, attempt, host)) return "withheld";
   const usage = sumOf(exchange.served?.usage, attempt.usage);
   const served = {
     ...attempt,
@@ -178,13 +185,19 @@ async function joined(flight: Flight, exchange: Exchange, { clock }: Host): Prom
     exchange.served = { ...served, outcome: "success" };
     exchange.reply = landing.reply;
   } else {
-    if (!landing.tape.isOpen) return false;
+    if (!landing.tape.isOpen) return "gone";
     exchange.served = { ...served, outcome: undefined };
     exchange.reply = { kind: "stream", status: 200, frames: readAlong(landing.tape, attempt, exchange, clock) };
   }
   exchange.headers.set(CACHE_HEADER, "hit");
   exchange.note("cache", "shared the call of an identical request");
-  return true;
+  return "served";
+}
+
+/** Whether a reply is by the model that was asked for, or by a stand-in that this key may use as well. */
+function mayHave({ identity, model }: Exchange, { model: answerer }: Attempt, { authority }: Host): boolean {
+  if (answerer === undefined || answerer.id === model?.id) return true;
+  return identity !== undefined && authority.mayUse(identity, answerer);
 }
 
 /** The tokens that were kept and those of the call, where a reply is made of both. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Exchange, GatewayError, type GatewayRequest, type Model, type SharedValue, type StepContext } from "@sluice/spec";
+import { type Exchange, GatewayError, type GatewayRequest, type Identity, type Model, type SharedValue, type StepContext } from "@sluice/spec";
 import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cache } from "./cache.ts";
@@ -22,9 +22,10 @@ interface Act {
   readonly model?: Model;
 }
 
-function setUp(config: Partial<CacheConfig> = {}) {
+function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeHost>[0] = {}) {
   const held = new Map<string, SharedValue>();
   const host = fakeHost({
+    ...parts,
     shared: <T extends SharedValue>(key: string, make: () => T): T => {
       const value = (held.get(key) as T | undefined) ?? make();
       held.set(key, value);
@@ -124,6 +125,22 @@ describe("the step cache", () => {
     const ends = await ended;
     expect(ends.map((end) => (end.status === "rejected" ? (end.reason as unknown) : end))).toEqual([fails, fails, fails]);
     expect(calls()).toBe(1);
+  });
+
+  it("gives the reply of a stand-in to those alone who may use that model", async () => {
+    const other = { ...MODEL, id: "other" };
+    const mayUse = ({ keyId }: Identity, { id }: Model): boolean => id !== "other" || keyId !== "narrow";
+    const { run, calls } = setUp({ scope: "global" }, { authority: { mayUse } });
+    const gate = Promise.withResolvers<void>();
+    const asking = ["wide", "narrow", "wide too"].map((keyId) =>
+      run({ gate: gate.promise, model: keyId === "narrow" ? MODEL : other }, { identity: fakeIdentity({ keyId }) }),
+    );
+    await turn();
+    gate.resolve();
+    const replies = await Promise.all(asking);
+    expect(replies.map(idOf)).toEqual(["reply 1", "reply 2", "reply 1"]);
+    expect(replies.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "miss", "hit"]);
+    expect(calls()).toBe(2);
   });
 
   it("lets one of the twins try when the first one's time is up", async () => {
