@@ -1,11 +1,8 @@
 /** Usage of another dialect: built from its counts, and written as the reference dialect writes it. */
 
-import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
+import type { JsonObject, Usage } from "@sluice/spec";
 
-/** A whole number of tokens, `undefined` for everything else: unknown is not zero. */
-export function tokenCount(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
+export { tokenCount } from "../json/token-count.ts";
 
 /** Totals and parts; a part that is `undefined` is left out. */
 export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };

@@ -49,6 +49,7 @@ describe("what has no known price", () => {
       { input: 4, tiers, serviceTiers: { flex: { input: 1 } } },
     ],
     ["an image of a size that is not in the list", usage(0, 0, { images: { count: 1, size: "9x9" } }), { images }],
+    ["more than a number holds exactly", usage(10 ** 9, 10 ** 9), { input: 10_000_000_000, output: 0 }],
     ["an image without a price and without tokens", usage(0, 0, { images: { count: 1 } }), { input: 1, output: 1 }],
   ])("is unknown, not zero: %s", (_what, spent, price, terms) => {
     expect(costNanoUsd(spent, { ...price, source: "test" }, terms)).toBeUndefined();

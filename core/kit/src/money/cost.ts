@@ -22,7 +22,8 @@ export interface CostPart {
 }
 
 /**
- * The cost of a usage in nano-dollars, rounded half up once; `undefined` when something that was used has no known price.
+ * The cost of a usage in nano-dollars, rounded half up once; `undefined` when something that was used has no known price, and
+ * for more than a number holds exactly, nine million dollars.
  * Parts that have a price of their own (cache, reasoning, audio, images) are counted at it and not at the general one. The
  * highest length tier that the prompt reaches prices the whole request. A service tier is priced by the table, else by its
  * multiple in `terms`, else not at all: another tier's price would be a guess.
@@ -32,7 +33,8 @@ export function costNanoUsd(usage: Usage, price: Price, terms: CostTerms = NO_TE
   if (bill === undefined) return undefined;
   let list = 0n;
   for (const { tokens, picoUsdPerToken } of bill.charges) list += BigInt(tokens) * BigInt(picoUsdPerToken);
-  return rounded(list * bill.factor + bill.fixed, bill.scale);
+  const nanoUsd = rounded(list * bill.factor + bill.fixed, bill.scale);
+  return Number.isSafeInteger(nanoUsd) ? nanoUsd : undefined;
 }
 
 /**
@@ -52,8 +54,10 @@ export function costBreakdown(usage: Usage, price: Price, terms: CostTerms = NO_
     before = total;
     return { ...charge, nanoUsd };
   });
+  const total = rounded(list * bill.factor + bill.fixed, bill.scale);
+  if (!Number.isSafeInteger(total)) return undefined;
   if (bill.fixed === 0n) return parts;
-  const nanoUsd = rounded(list * bill.factor + bill.fixed, bill.scale) - before;
+  const nanoUsd = total - before;
   return [...parts, { kind: "margin", tokens: 1, picoUsdPerToken: terms.fixedPicoUsd ?? 0, nanoUsd }];
 }
 

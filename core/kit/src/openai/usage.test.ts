@@ -53,6 +53,8 @@ describe("readUsage", () => {
     { prompt_tokens: "1", completion_tokens: 1 },
     { prompt_tokens: 1, completion_tokens: null },
     { prompt_tokens: 2 ** 60, completion_tokens: 1 },
+    { prompt_tokens: 9e15, completion_tokens: 1 },
+    { prompt_tokens: 1, completion_tokens: 1_000_000_001 },
   ])("is unknown, not zero, for %j", (value) => {
     expect(readUsage(value)).toBeUndefined();
   });

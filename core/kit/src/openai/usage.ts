@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
+import { tokenCount as count } from "../json/token-count.ts";
 
 const NOTHING: JsonObject = {};
 
@@ -94,10 +95,6 @@ export function readCacheWrites(usage: JsonObject, details: JsonObject = NOTHING
       parts,
     cacheWrite1hTokens: hour,
   };
-}
-
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 function word(value: JsonValue | undefined): string | undefined {

@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
+import { tokenCount as count } from "../json/token-count.ts";
 import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 
 /** The usage of a whole reply or of one stream event, `undefined` when it reports none. */
@@ -169,10 +170,6 @@ type Parts = { [K in keyof Usage]?: Usage[K] | undefined };
 function made(promptTokens: number, completionTokens: number, parts: Parts): Usage {
   const known = Object.fromEntries(Object.entries(parts).filter(([, tokens]) => tokens !== undefined));
   return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...known };
-}
-
-function count(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 function word(value: JsonValue | undefined): string | undefined {
