@@ -18,6 +18,10 @@ export interface TokenEstimate {
 const BYTES_PER_TOKEN = 4;
 const FEWEST_BYTES_PER_TOKEN = 3;
 
+/** No reply has more tokens and no request more pieces: what a client writes beyond must still have a price. */
+const MOST_COMPLETION_TOKENS = 1_000_000_000;
+const MOST_PIECES = 1_000_000;
+
 /** Where the dialects of native requests say how long a reply may be. */
 const NATIVE_CAPS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample"];
 
@@ -45,13 +49,14 @@ export function estimateTokens(
   const body = document.value;
   if (operation === "passthrough") {
     if (READING.has(client.method)) return { promptTokens: 0, mostPromptTokens: 0, completionTokens: 0 };
-    return { ...promptOf(request?.raw?.length ?? 0, 0), completionTokens: nativeCap(body) ?? otherwise };
+    return { ...promptOf(request?.raw?.length ?? 0, 0), completionTokens: Math.min(nativeCap(body) ?? otherwise, MOST_COMPLETION_TOKENS) };
   }
   let bytes = 0;
   const { texts, overhead } = promptParts(body);
   for (const text of texts) bytes += Buffer.byteLength(text);
-  const completionTokens = operation === "chat" ? countOf(body) * (cap(body) ?? model?.info?.maxOutputTokens ?? otherwise) : 0;
-  return { ...promptOf(bytes, overhead), completionTokens: operation === "images" ? imageTokens(body) : completionTokens };
+  const replies = operation === "chat" ? countOf(body) * (cap(body) ?? model?.info?.maxOutputTokens ?? otherwise) : 0;
+  const completionTokens = Math.min(operation === "images" ? imageTokens(body) : replies, MOST_COMPLETION_TOKENS);
+  return { ...promptOf(bytes, overhead), completionTokens };
 }
 
 /** Prices a call that has not been made: at the prices of the rows. */
@@ -95,7 +100,7 @@ function promptOf(bytes: number, overhead: number): Pick<TokenEstimate, "promptT
 
 /** How many replies are asked for. */
 function countOf({ n }: JsonObject): number {
-  return typeof n === "number" && n > 1 ? n : 1;
+  return typeof n === "number" && n > 1 ? Math.min(n, MOST_PIECES) : 1;
 }
 
 function cap({ max_completion_tokens: most, max_tokens: older }: JsonObject): number | undefined {

@@ -250,6 +250,19 @@ describe("a budget", () => {
     await expect(stage({ config: { unpriced: "allow" } }).enter(identity, { model: unknown })).resolves.toBeDefined();
   });
 
+  it("refuses what is more than a number holds as too much, and not as without a price", async () => {
+    const exact: Exchange["pricer"] = ({ usage }) => {
+      const nanoUsd = (usage?.completionTokens ?? 0) * 1_000;
+      return Number.isSafeInteger(nanoUsd) ? { status: "priced", nanoUsd } : { status: "unpriced", nanoUsd: undefined };
+    };
+    const identity = keyWith({ maxBudgetNanoUsd: 100 });
+    for (const more of [{ max_tokens: 1e15 }, { max_completion_tokens: 1e300, n: 128 }]) {
+      const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "hello" }], ...more });
+      const entered = stage({ config: { unpriced: "allow" } }).enter(identity, { request, pricer: exact });
+      await expect(entered).rejects.toMatchObject({ code: "budget_exceeded" });
+    }
+  });
+
   it("that is soft warns once, and on every reply", async () => {
     const { enter, host } = stage({ config: { budgets: [{ per: "key", soft: 0.000_000_005 }] } });
     const seen = [await enter(fakeIdentity()), await enter(fakeIdentity())].map(({ exchange }) =>
