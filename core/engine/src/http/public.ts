@@ -137,8 +137,11 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     release();
   });
   cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs);
-  await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
-  release();
+  try {
+    await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
+  } finally {
+    release();
+  }
 }
 
 function draining(): GatewayError {

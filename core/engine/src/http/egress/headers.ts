@@ -32,7 +32,11 @@ function overheadMs(exchange: LiveExchange, clock: Clock): number {
   return Math.max(0, clock.monotonic() - exchange.startedMs - upstreamMs);
 }
 
-/** A header value may hold visible ASCII only; a model id may hold anything. */
+/** Clients take 16 KB of headers in all. */
+const MAX_VALUE_CHARACTERS = 1_000;
+
+/** A header value may hold visible ASCII only; a model id may hold anything, half of a character too, and be as long as a body. */
 function headerSafe(value: string): string {
-  return /^[\x20-\x7e]*$/.test(value) ? value : encodeURIComponent(value);
+  const short = value.slice(0, MAX_VALUE_CHARACTERS);
+  return /^[\x20-\x7e]*$/.test(short) ? short : encodeURIComponent(short.toWellFormed());
 }

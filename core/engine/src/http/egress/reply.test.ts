@@ -140,4 +140,12 @@ describe("the headers of an exchange", () => {
       "x-b": "%C3%BC",
     });
   });
+
+  it("can be written whatever a model is called: half of a character, and more than headers hold", () => {
+    const made = open();
+    made.headers.set("x-half", "openai/\ud83d");
+    made.headers.set("x-long", "m".repeat(20_000));
+    const headers = replyHeaders(made, clock);
+    expect(headers.slice(4)).toEqual(["x-half", "openai%2F%EF%BF%BD", "x-long", "m".repeat(1_000)]);
+  });
 });
