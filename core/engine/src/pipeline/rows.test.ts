@@ -35,6 +35,15 @@ describe("the rows of an exchange", () => {
     ]);
   });
 
+  it("tell what guardrails did also where the client left", () => {
+    const exchange = open({ abortBilling: "observed" });
+    const outcome = { guardrail: "pii", direction: "output", verdict: "edit", mode: "enforce" } as const;
+    exchange.guardrails.push(outcome);
+    exchange.beginAttempt(fakeTarget("one"), "openai");
+    exchange.abort(new GatewayError("client_closed", "gone"));
+    expect(spendRows(exchange, clock)[0]?.metadata).toEqual({ x: 1, guardrails: [outcome], on_abort: "observed" });
+  });
+
   it("are one more for what was served without a call: for nothing, with its tokens", () => {
     const exchange = open({ pricer: (): Cost => ({ status: "priced", nanoUsd: 42 }) });
     const usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7 };

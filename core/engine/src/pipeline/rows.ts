@@ -63,9 +63,9 @@ function modelPart({ request }: LiveExchange, { model }: Attempt) {
 
 /** The rule by which an attempt was billed that the client left stands in its row. */
 function abortPart(exchange: LiveExchange, attempt: Attempt) {
-  const { abortBilling, request } = exchange;
+  const { abortBilling } = exchange;
   if (abortBilling === undefined || !isAbandoned(exchange, attempt)) return {};
-  return { metadata: { ...request?.metadata, on_abort: abortBilling } };
+  return { metadata: { ...metadataOf(exchange), on_abort: abortBilling } };
 }
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
