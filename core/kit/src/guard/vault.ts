@@ -8,6 +8,9 @@ const KIND = /^[A-Z][A-Z0-9_]{0,31}$/;
 /** Secrets that one exchange may have; more of them are masked and not put back. */
 const MAX_ENTRIES = 10_000;
 
+/** What looks like a placeholder. */
+const LIKE = /\[[A-Z][A-Z0-9_]{0,31}_[0-9]{1,9}\]/g;
+
 /** Placeholders and what they stand for. The same original has the same placeholder throughout. */
 export class Vault {
   readonly #originals = new Map<string, string>();
@@ -15,7 +18,9 @@ export class Vault {
   readonly #counts = new Map<string, number>();
   #longest = 0;
   /** Texts of the request: a placeholder that stands in one already is not used. */
-  #taken: readonly string[] = [];
+  #texts: readonly string[] = [];
+  /** What looks like one in them. Read once, with the first secret: a request may be large, and its secrets many. */
+  #taken: ReadonlySet<string> | undefined;
   #pattern: RegExp | undefined;
 
   get isEmpty(): boolean {
@@ -24,7 +29,8 @@ export class Vault {
 
   /** Tells which texts there are before anything is masked. */
   avoid(texts: readonly string[]): void {
-    this.#taken = texts;
+    this.#texts = texts;
+    this.#taken = undefined;
   }
 
   /** The placeholder of an original: `[EMAIL_1]`. */
@@ -34,12 +40,13 @@ export class Vault {
     const known = this.#placeholders.get(key);
     if (known !== undefined) return known;
     if (this.#placeholders.size >= MAX_ENTRIES) return `[${word}]`;
+    this.#taken ??= new Set(this.#texts.flatMap((text) => text.match(LIKE) ?? []));
     let made: string;
     do {
       const count = (this.#counts.get(word) ?? 0) + 1;
       this.#counts.set(word, count);
       made = `[${word}_${count}]`;
-    } while (this.#taken.some((text) => text.includes(made)));
+    } while (this.#taken.has(made));
     this.#placeholders.set(key, made);
     this.#originals.set(made, original);
     this.#longest = Math.max(this.#longest, made.length);
@@ -81,7 +88,8 @@ export class Vault {
   clear(): void {
     this.#originals.clear();
     this.#placeholders.clear();
-    this.#taken = [];
+    this.#texts = [];
+    this.#taken = undefined;
     this.#pattern = undefined;
   }
 }
