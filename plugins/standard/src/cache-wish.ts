@@ -58,7 +58,8 @@ export function wishOf(exchange: Exchange, options: CacheOptions): CacheWish | u
 
 /** Whether nobody objects to keeping the reply: no step, and no guardrail by blocking, editing or failing. */
 export function isFit({ isStorable, guardrails }: Exchange): boolean {
-  return isStorable && guardrails.every(({ verdict }) => verdict === "allow");
+  // Whoever only looks on has changed nothing, and changes nothing here.
+  return isStorable && guardrails.every(({ verdict, mode }) => verdict === "allow" || mode !== "enforce");
 }
 
 /** Whether nothing that a key's requests hold may be kept. */

@@ -96,6 +96,18 @@ describe("the step cache", () => {
     expect(calls()).toBe(2);
   });
 
+  it.each([
+    ["enforce", 2],
+    ["shadow", 1],
+    ["observe", 1],
+  ] as const)("heeds what a guardrail says in the mode %s: %i calls", async (mode, expected) => {
+    const { run, calls } = setUp();
+    const guardrails = [{ guardrail: "words", direction: "input", verdict: "block", mode } as const];
+    await run({}, { guardrails: [...guardrails] });
+    await run({}, { guardrails: [...guardrails] });
+    expect(calls()).toBe(expected);
+  });
+
   it("does not keep what somebody objects to while the reply goes out", async () => {
     const { run, calls } = setUp();
     await run(
