@@ -56,7 +56,7 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const opened = openConfig(place);
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot?.guardrails);
+  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
   const all = [...pluginFindings, ...findings, ...orderFindings];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }

@@ -61,6 +61,13 @@ export interface GuardrailUse {
   readonly stream: "hold" | "window" | "observe";
 }
 
+/** Something of gateway.yaml that a use of a step names. */
+export interface NamedThing {
+  /** `model`: an entry of `models`, by its id as it stands there. `asked_model`: what a client might ask for, wildcards included. */
+  readonly kind: "provider" | "model" | "asked_model";
+  readonly name: string;
+}
+
 /** What a step package exports. */
 export interface StepDefinition<C = unknown> extends Definition<"step", C, Step> {
   /** The operations the step can serve. Absent: all. */
@@ -79,6 +86,8 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly requires?: readonly OrderRule[];
   /** The guardrails that a use of the step names, and how it treats streams. Present on steps that run guardrails. */
   readonly guardrails?: (config: C) => GuardrailUse;
+  /** Providers and models that a use of the step names. One that is not in gateway.yaml is a finding at the step's line. */
+  readonly names?: (config: C) => readonly NamedThing[];
   /** No step outside this one may provide these. */
   readonly before?: readonly OrderRule[];
 }

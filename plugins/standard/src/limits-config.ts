@@ -1,7 +1,7 @@
 /** The options of the step `limits`. */
 
 import { parseDuration } from "@sluice/kit";
-import type { ConfigFault, JsonSchema } from "@sluice/spec";
+import type { ConfigFault, JsonSchema, NamedThing } from "@sluice/spec";
 
 /** Whose requests a window or a slot counts. */
 export type WindowSubject = "key" | "user" | "team" | "model" | "key_model" | "global";
@@ -182,6 +182,17 @@ export const limitsSchema: JsonSchema = {
   },
 };
 
+/** Providers and models that the options name. Names of keys, users, teams and tags are in no file. */
+export function limitsNames({ windows, parallel, budgets, downgrade_to: cheaper }: LimitsConfig): readonly NamedThing[] {
+  const models = [...windows, ...parallel].filter(({ per }) => per === "model").flatMap(({ only = [] }) => only);
+  const providers = budgets.filter(({ per }) => per === "provider").flatMap(({ only = [] }) => only);
+  return [
+    ...models.map((name) => ({ kind: "model", name }) as const),
+    ...providers.map((name) => ({ kind: "provider", name }) as const),
+    ...(cheaper === undefined ? [] : [{ kind: "asked_model", name: cheaper } as const]),
+  ];
+}
+
 /** Faults that the schema cannot express. */
 export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
   const faults: ConfigFault[] = [];
@@ -200,6 +211,12 @@ export function limitsFaults(config: LimitsConfig): readonly ConfigFault[] {
   for (const [index, { max, soft }] of config.budgets.entries()) {
     if (max === undefined && soft === undefined) {
       faults.push({ path: ["budgets", index], message: "a budget limits nothing", fix: "write `max`, `soft` or both" });
+    } else if (max !== undefined && soft !== undefined && soft > max) {
+      faults.push({
+        path: ["budgets", index, "soft"],
+        message: "`soft` is more than `max`: nobody would be warned",
+        fix: "write less than `max`",
+      });
     }
   }
   if ((config.on_max_cost === "downgrade") !== (config.downgrade_to !== undefined)) {

@@ -360,6 +360,35 @@ describe("the most that a request may cost", () => {
   });
 });
 
+describe("the options", () => {
+  it("name providers and models, which gateway.yaml must have", () => {
+    const only = ["openai"];
+    const config: LimitsConfig = {
+      ...CONFIG,
+      windows: [{ per: "model", requests: 1, window: "1m", only: ["m"] }],
+      parallel: [{ per: "key", requests: 1, only: ["a-key"] }],
+      budgets: [
+        { per: "provider", max: 1, only },
+        { per: "tag", max: 1, only: ["a-tag"] },
+      ],
+      downgrade_to: "cheap",
+    };
+    expect(limits.names?.(config)).toEqual([
+      { kind: "model", name: "m" },
+      { kind: "provider", name: "openai" },
+      { kind: "asked_model", name: "cheap" },
+    ]);
+  });
+
+  it("warn before they refuse", () => {
+    const budgets = [
+      { per: "key", max: 5, soft: 5 },
+      { per: "key", max: 5, soft: 10 },
+    ] as const;
+    expect(limits.check?.({ ...CONFIG, budgets }).map(({ path }) => path)).toEqual([["budgets", 1, "soft"]]);
+  });
+});
+
 it.each([
   [120, "120ms"],
   [1_000, "1s"],

@@ -2,7 +2,7 @@
 
 import { defineStep, passOn } from "@sluice/kit";
 import type { Exchange, Host, Identity, Soon } from "@sluice/spec";
-import { type LimitsConfig, limitsFaults, limitsSchema } from "./limits-config.ts";
+import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./limits-config.ts";
 import { CostEstimator, estimateTokens } from "./limits-estimate.ts";
 import { Hold, type HoldParts } from "./limits-hold.ts";
 import { costOfRequest, fitToCost, MAX_COST_HEADER, maxCostOf } from "./limits-max-cost.ts";
@@ -19,6 +19,7 @@ export const limits = defineStep<LimitsConfig>({
     "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
+  names: limitsNames,
   operations: ["chat", "embeddings", "images", "passthrough"],
   provides: ["limits"],
   requires: [

@@ -5,6 +5,7 @@ export interface SchemaView {
   readonly description?: string;
   readonly default?: unknown;
   readonly format?: string;
+  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, SchemaView | undefined>>;
 }
 
@@ -56,6 +57,8 @@ export function typeFix(types: unknown, schema: SchemaView, value: unknown): str
       ? (TYPE_FIXES[type] ?? "correct it")
       : `${TYPE_FIXES[type]}, such as ${show(schema.default)}`;
   if (schema.format !== undefined && FORMATS[schema.format] !== undefined) return `write ${formatExample(schema.format)}`;
+  // In quotes it would be refused again.
+  if (schema.pattern?.endsWith("%$") === true) return "write a share, such as 80%";
   return typeof value === "object" ? `write ${describe(schema)}` : "put it in quotes";
 }
 

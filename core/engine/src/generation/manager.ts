@@ -107,7 +107,7 @@ export class GenerationManager {
 
   /** What applying a snapshot would find before anything is made. Changes nothing. */
   review(snapshot: Snapshot, { force }: ApplyOptions = {}): Finding[] {
-    const order = checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot.guardrails);
+    const order = checkPipelines(snapshot.pipelines, this.#definitions.steps, snapshot);
     if (this.#live === undefined) return order;
     const { snapshot: live } = this.#live;
     const shrunk = isForced(snapshot, force) ? [] : shrinkage(live, snapshot, this.#definitions.steps);

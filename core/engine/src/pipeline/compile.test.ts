@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost } from "@sluice/kit/testing";
 import { checkPipelines, compilePipelines } from "./compile.ts";
-import { line, pipelineOf, snapshotOf, stepOf, stepsOf } from "./snapshot.fixture.ts";
+import { line, modelOf, pipelineOf, providerOf, snapshotOf, stepOf, stepsOf } from "./snapshot.fixture.ts";
 
 const seen: unknown[] = [];
 const definitions = stepsOf(
@@ -70,5 +70,28 @@ describe("checkPipelines", () => {
       },
     });
     expect(checkPipelines([pipelineOf(["never"]), pipelineOf(["never"], { name: "b" })], stepsOf(never))).toHaveLength(2);
+  });
+
+  it("looks for what steps name, where it is known what there is", () => {
+    const naming = stepOf("naming", {
+      guardrails: () => ({ input: ["pii"], output: [], stream: "hold" }),
+      names: () => [
+        { kind: "provider", name: "opeani" },
+        { kind: "provider", name: "openai" },
+        { kind: "model", name: "wild/one" },
+        { kind: "asked_model", name: "wild/one" },
+        { kind: "model", name: "wild/*" },
+      ],
+    });
+    const pipelines = [pipelineOf(["naming"])];
+    const known = snapshotOf({ providers: [providerOf("openai")], models: [modelOf("wild/*", [])] });
+    const about = (findings: ReturnType<typeof checkPipelines>) =>
+      findings.filter(({ message }) => message.includes("names")).map(({ message, fix }) => `${message} ${fix}`);
+    expect(about(checkPipelines(pipelines, stepsOf(naming), known))).toEqual([
+      expect.stringMatching(/^The step names the guardrail "pii"/),
+      'The step naming names the provider "opeani", which is not under `providers` of gateway.yaml. did you mean `openai`?',
+      expect.stringMatching(/^The step naming names the model "wild\/one", which is not under `models` of gateway.yaml\. /),
+    ]);
+    expect(about(checkPipelines(pipelines, stepsOf(naming)))).toEqual([]);
   });
 });

@@ -2,10 +2,11 @@
 
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import type { GuardrailUseSettings, PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
 import { blaming } from "./blame.ts";
 import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
+import { type Known, nameFaults } from "./named-things.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
 
@@ -54,15 +55,16 @@ export interface CompiledPipelines {
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
-/** Every fault of the pipelines' order. Needs no instances. */
+/** Every fault of the pipelines' order, and of names in them where it is known what has a name. Needs no instances. */
 export function checkPipelines(
   pipelines: readonly PipelineSettings[],
   definitions: StepDefinitions,
-  guardrails: readonly GuardrailUseSettings[] = [],
+  known?: Known,
 ): Finding[] {
   return pipelines.flatMap((pipeline) => [
     ...checkOrder(pipeline, definitions),
-    ...guardrailFaults(pipeline, definitions, guardrails),
+    ...(known === undefined ? [] : guardrailFaults(pipeline, definitions, known.guardrails)),
+    ...(known === undefined ? [] : nameFaults(pipeline, definitions, known)),
   ]);
 }
 
