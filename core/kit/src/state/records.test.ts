@@ -22,6 +22,21 @@ describe("records", () => {
     expect(records.begin("g", "body", "two", LONG_MS).outcome).toBe("done");
   });
 
+  it("of one holder do not drive out those of another, which are fewer", () => {
+    const records = createRecords({ clock: fakeClock(), maxRecords: 100, maxBytes: 10_000 });
+    const finish = (key: string, size: number): void => {
+      records.begin(key, "body", "one", LONG_MS);
+      records.complete(key, "one", new Uint8Array(size), LONG_MS);
+    };
+    finish("repeat:quiet:1", 100);
+    records.begin("repeat:quiet:2", "body", "one", LONG_MS);
+    for (let serial = 0; serial < 1_000; serial += 1) finish(`repeat:loud:${serial}`, serial % 2 === 0 ? 1 : 4_000);
+    expect(records.begin("repeat:quiet:1", "body", "two", LONG_MS).outcome).toBe("done");
+    expect(records.begin("repeat:quiet:2", "body", "two", LONG_MS).outcome).toBe("running");
+    expect(records.begin("repeat:loud:999", "body", "two", LONG_MS).outcome).toBe("done");
+    expect(records.begin("repeat:loud:1", "body", "two", LONG_MS).outcome).toBe("new");
+  });
+
   it("let the owner ask again, and extend its lease", () => {
     const clock = fakeClock();
     const records = createRecords({ clock });

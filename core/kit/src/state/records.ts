@@ -27,22 +27,47 @@ interface Entry {
   readonly untilMs: number;
 }
 
-/** Records over a map of this process. */
+/** What one holder has: in the order in which it was kept, the oldest first. */
+interface Holding {
+  readonly keys: Set<string>;
+  bytes: number;
+}
+
+/**
+ * Records over a map of this process. Whose a record is stands before the last colon of its key. When there is no room, a holder
+ * with more than its share of it loses its own oldest record; else the oldest of all goes.
+ */
 export function createRecords(options: RecordOptions): LocalRecords {
   const { clock, maxRecords = 10_000, maxBytes = 64 * 2 ** 20, maxEntryBytes = 4 * 2 ** 20 } = options;
   const entries = new Map<string, Entry>();
+  const holdings = new Map<string, Holding>();
   let totalBytes = 0;
 
   const drop = (key: string): void => {
-    totalBytes -= entries.get(key)?.bytes?.length ?? 0;
+    const entry = entries.get(key);
+    const holder = holderOf(key);
+    const holding = holdings.get(holder);
+    if (entry === undefined || holding === undefined) return;
+    const size = entry.bytes?.length ?? 0;
+    totalBytes -= size;
+    holding.bytes -= size;
+    holding.keys.delete(key);
+    if (holding.keys.size === 0) holdings.delete(holder);
     entries.delete(key);
   };
   const keep = (key: string, entry: Entry): void => {
     drop(key);
+    const holder = holderOf(key);
+    const holding = holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
+    const size = entry.bytes?.length ?? 0;
     entries.set(key, entry);
-    totalBytes += entry.bytes?.length ?? 0;
-    for (const oldest of entries.keys()) {
-      if (entries.size <= maxRecords && totalBytes <= maxBytes) return;
+    holdings.set(holder, holding);
+    holding.keys.add(key);
+    holding.bytes += size;
+    totalBytes += size;
+    while (entries.size > maxRecords || totalBytes > maxBytes) {
+      const isOverShare = holding.keys.size * holdings.size > maxRecords || holding.bytes * holdings.size > maxBytes;
+      const [oldest = key] = isOverShare && holding.keys.size > 1 ? holding.keys : entries.keys();
       drop(oldest);
     }
   };
@@ -75,4 +100,8 @@ export function createRecords(options: RecordOptions): LocalRecords {
       if (entry?.owner === owner && entry.bytes === undefined) drop(key);
     },
   };
+}
+
+function holderOf(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf(":")));
 }
