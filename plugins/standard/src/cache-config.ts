@@ -1,7 +1,7 @@
 /** The options of the step `cache`. */
 
 import { parseDuration, parseSize } from "@sluice/kit";
-import type { JsonSchema } from "@sluice/spec";
+import type { ConfigFault, JsonSchema } from "@sluice/spec";
 
 /** Whose requests share entries. */
 export type CacheScope = "key" | "user" | "team" | "global";
@@ -72,6 +72,14 @@ export const cacheSchema: JsonSchema = {
     },
   },
 };
+
+/** Faults that the schema cannot express. */
+export function cacheFaults(config: CacheConfig): readonly ConfigFault[] {
+  const { ttlMs, maxTtlMs } = parseCacheConfig(config);
+  if (ttlMs <= maxTtlMs) return [];
+  const message = `nothing is kept longer than \`max_ttl\`, which is ${config.max_ttl}`;
+  return [{ path: ["ttl"], message, fix: `write ${config.max_ttl} or less, or raise \`max_ttl\`` }];
+}
 
 /** The options of a checked configuration. */
 export function parseCacheConfig(config: CacheConfig): CacheOptions {

@@ -85,6 +85,13 @@ describe("the step cache", () => {
     expect([calls(), exchanges[1]?.served?.number, exchanges[1]?.attempts]).toEqual([1, 0, []]);
   });
 
+  it("is told of a time to keep that no reply would be kept", () => {
+    expect(cache.check?.({ ...CONFIG, ttl: "24h" })).toEqual([]);
+    expect(cache.check?.({ ...CONFIG, ttl: "48h" }).map(({ path, fix }) => [path, fix])).toEqual([
+      [["ttl"], "write 24h or less, or raise `max_ttl`"],
+    ]);
+  });
+
   it.each<[string, Act, Partial<Exchange>]>([
     ["the reply of a stand-in", { model: { ...MODEL, id: "other" } }, {}],
     ["what a guardrail objects to", {}, { isStorable: false }],

@@ -3,7 +3,7 @@
 import { defineStep } from "@sluice/kit";
 import type { Exchange, GatewayRequest, Host, Reply } from "@sluice/spec";
 import { CACHE_HEADER, type CacheParts, findEntry, runShared } from "./cache-call.ts";
-import { type CacheConfig, cacheSchema, parseCacheConfig } from "./cache-config.ts";
+import { type CacheConfig, cacheFaults, cacheSchema, parseCacheConfig } from "./cache-config.ts";
 import { runEmbeddings } from "./cache-embeddings.ts";
 import { type Entry, servedFrom } from "./cache-entry.ts";
 import { Flights, type Landing } from "./cache-flight.ts";
@@ -17,6 +17,7 @@ export const cache = defineStep<CacheConfig>({
   summary:
     "Answers an identical request with the reply that is kept, and requests that are identical at the same time with one call.",
   config: cacheSchema,
+  check: cacheFaults,
   operations: ["chat", "embeddings", "images"],
   concurrent: true,
   provides: ["cached_reply"],
