@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type Exchange, GatewayError, type GatewayRequest, type Identity, type Model, type SharedValue, type StepContext } from "@sluice/spec";
+import {
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  type Model,
+  type SharedValue,
+  type StepContext,
+} from "@sluice/spec";
 import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cache } from "./cache.ts";
@@ -149,7 +157,7 @@ describe("the step cache", () => {
   it("gives the reply of a stand-in to those alone who may use that model", async () => {
     const other = { ...MODEL, id: "other" };
     const mayUse = ({ keyId }: Identity, { id }: Model): boolean => id !== "other" || keyId !== "narrow";
-    const { run, calls } = setUp({ scope: "global" }, { authority: { mayUse } });
+    const { run, calls } = setUp({ scope: "global" }, { authority: { ...fakeHost().authority, mayUse } });
     const gate = Promise.withResolvers<void>();
     const asking = ["wide", "narrow", "wide too"].map((keyId) =>
       run({ gate: gate.promise, model: keyId === "narrow" ? MODEL : other }, { identity: fakeIdentity({ keyId }) }),

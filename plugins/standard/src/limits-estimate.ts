@@ -49,7 +49,10 @@ export function estimateTokens(
   const body = document.value;
   if (operation === "passthrough") {
     if (READING.has(client.method)) return { promptTokens: 0, mostPromptTokens: 0, completionTokens: 0 };
-    return { ...promptOf(request?.raw?.length ?? 0, 0), completionTokens: Math.min(nativeCap(body) ?? otherwise, MOST_COMPLETION_TOKENS) };
+    return {
+      ...promptOf(request?.raw?.length ?? 0, 0),
+      completionTokens: Math.min(nativeCap(body) ?? otherwise, MOST_COMPLETION_TOKENS),
+    };
   }
   let bytes = 0;
   const { texts, overhead } = promptParts(body);

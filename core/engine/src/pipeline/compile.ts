@@ -56,11 +56,7 @@ export interface CompiledPipelines {
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
 /** Every fault of the pipelines' order, and of names in them where it is known what has a name. Needs no instances. */
-export function checkPipelines(
-  pipelines: readonly PipelineSettings[],
-  definitions: StepDefinitions,
-  known?: Known,
-): Finding[] {
+export function checkPipelines(pipelines: readonly PipelineSettings[], definitions: StepDefinitions, known?: Known): Finding[] {
   return pipelines.flatMap((pipeline) => [
     ...checkOrder(pipeline, definitions),
     ...(known === undefined ? [] : guardrailFaults(pipeline, definitions, known.guardrails)),

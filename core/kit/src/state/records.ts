@@ -43,6 +43,7 @@ export function createRecords(options: RecordOptions): LocalRecords {
   const holdings = new Map<string, Holding>();
   let totalBytes = 0;
 
+  const isFull = (): boolean => entries.size > maxRecords || totalBytes > maxBytes;
   const drop = (key: string): void => {
     const entry = entries.get(key);
     const holder = holderOf(key);
@@ -65,7 +66,7 @@ export function createRecords(options: RecordOptions): LocalRecords {
     holding.keys.add(key);
     holding.bytes += size;
     totalBytes += size;
-    while (entries.size > maxRecords || totalBytes > maxBytes) {
+    while (isFull()) {
       const isOverShare = holding.keys.size * holdings.size > maxRecords || holding.bytes * holdings.size > maxBytes;
       const [oldest = key] = isOverShare && holding.keys.size > 1 ? holding.keys : entries.keys();
       drop(oldest);
