@@ -64,7 +64,7 @@ export interface SharedCall {
   /** What the inner steps are asked. */
   readonly ask: GatewayRequest;
   /** Completes a reply before anybody gets it. */
-  readonly complete?: (reply: WholeReply) => WholeReply;
+  readonly complete?: (reply: WholeReply, attempt: Attempt) => WholeReply;
   /** Keeps what the call came to. Runs when the exchange is over. */
   readonly store: (landing: Landing) => Promise<void> | undefined;
 }
@@ -140,7 +140,7 @@ function landingOf(
   complete: SharedCall["complete"],
 ): Landing | undefined {
   if (attempt === undefined) return undefined;
-  if (reply?.kind === "whole") return { kind: "whole", reply: complete?.(reply) ?? reply, attempt };
+  if (reply?.kind === "whole") return { kind: "whole", reply: complete?.(reply, attempt) ?? reply, attempt };
   return reply?.kind === "stream" ? { kind: "stream", tape: new Tape(reply.frames, maxCharacters), attempt } : undefined;
 }
 

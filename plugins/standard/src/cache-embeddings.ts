@@ -62,9 +62,9 @@ export async function runEmbeddings(ctx: StepContext, next: Next, wish: CacheWis
         inputs.map(({ key }) => key),
       ),
       ask,
-      complete(reply) {
+      complete(reply, { usage }) {
         fresh = reply;
-        return isPartial ? withKept(reply, inputs, exchange, format) : reply;
+        return isPartial ? withKept(reply, usage, inputs, exchange, format) : reply;
       },
       store: ({ attempt }: Landing) =>
         fresh === undefined ? undefined : keepVectors(fresh, missing, attempt, exchange, wish, parts),
@@ -104,13 +104,19 @@ function servedPart(inputs: readonly Input[], exchange: Exchange, { host }: Cach
 }
 
 /** The reply to all inputs, out of the reply to those that were not kept. */
-function withKept(reply: WholeReply, inputs: readonly Input[], exchange: Exchange, format: EmbeddingFormat): WholeReply {
+function withKept(
+  reply: WholeReply,
+  usage: Usage | undefined,
+  inputs: readonly Input[],
+  exchange: Exchange,
+  format: EmbeddingFormat,
+): WholeReply {
   const vectors = splitVectors(bytesOf(reply.document));
   if (vectors === undefined) {
     throw new GatewayError("upstream_invalid_response", "The upstream's vectors cannot be put beside those that are kept.");
   }
   const texts = vectors.texts.map((text) => written(text, vectors.format, format));
-  return merged(inputs, texts, exchange.attempts.at(-1)?.usage, exchange, format, true);
+  return merged(inputs, texts, usage, exchange, format, true);
 }
 
 function merged(

@@ -123,6 +123,32 @@ describe("the step cache", () => {
     expect(calls()).toBe(expected);
   });
 
+  it("tells the tokens of kept and new vectors, also where another attempt lost to the one that answered", async () => {
+    const step = cache.create(CONFIG, fakeHost());
+    const ask = async (input: string[], hasLoser: boolean): Promise<unknown> => {
+      const settled: (() => void)[] = [];
+      const exchange = fakeExchange({
+        operation: "embeddings",
+        identity: fakeIdentity(),
+        model: { ...MODEL, mode: "embedding" },
+        request: fakeRequest({ model: "m", input }),
+        onSettle: (tell) => void settled.push(tell),
+      });
+      await step.run({ exchange }, async ({ exchange: inner }: StepContext = { exchange }) => {
+        const usage = { promptTokens: 3, completionTokens: 0, totalTokens: 3 };
+        Object.assign(inner.beginAttempt(fakeTarget(), "openai"), { outcome: "success", usage, usageSource: "provider" });
+        const error = new GatewayError("hedge_lost", "lost");
+        if (hasLoser) Object.assign(inner.beginAttempt(fakeTarget("two"), "openai"), { outcome: "failure", error });
+        inner.reply = jsonReply({ object: "list", data: [{ object: "embedding", index: 0, embedding: [1, 2] }], model: "m" });
+      });
+      for (const tell of settled) tell();
+      await turn();
+      return exchange.reply?.kind === "whole" ? exchange.reply.document.value.usage : undefined;
+    };
+    await ask(["a"], false);
+    expect(await ask(["a", "b"], true)).toEqual({ prompt_tokens: 6, total_tokens: 6 });
+  });
+
   it("does not keep what somebody objects to while the reply goes out", async () => {
     const { run, calls } = setUp();
     await run(
