@@ -84,9 +84,9 @@ async function joinOrLead(call: SharedCall, twin: Flight): Promise<void> {
   for (let flight: Flight | undefined = twin; flight !== undefined; flight = parts.flights.find(key)) {
     const end = await join(flight, ctx.exchange, parts.host);
     if (end === "served") return;
-    if (end === "withheld") break;
+    if (end === "withheld") return lead(call, false);
   }
-  await lead(call, parts.flights.find(key) === undefined);
+  await lead(call, true);
 }
 
 /** Makes the call under a signal that outlives the client as long as somebody else waits. */
