@@ -12,6 +12,7 @@ import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
 import { openHistory } from "./generation/history.ts";
 import { findLastGood } from "./generation/last-good.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
+import { EditMeanings } from "./generation/meaning.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -32,6 +33,7 @@ import { KeyRing } from "./resources/key-ring.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { openOutbox } from "./resources/outbox.ts";
 import { RecentRequests } from "./resources/recent-requests.ts";
+import { RequestShapes } from "./resources/request-shapes.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { withFields } from "./telemetry/log.ts";
@@ -131,6 +133,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
+  const shapes = new RequestShapes();
   const state = await openState(snapshot, definitions, log, clock);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
@@ -147,6 +150,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     counting,
     sample: createUsageSampler(counting),
     recent,
+    shapes,
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
@@ -166,7 +170,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
       ...teamRoutes(keyParts),
-      ...configRoutes(edits, log),
+      ...configRoutes(edits, new EditMeanings({ place: options, definitions, manager, history, shapes }), log),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
     },

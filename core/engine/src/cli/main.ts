@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
+import { addDiffCommand } from "./diff.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
@@ -48,6 +49,7 @@ const atGateway = (command: Command): Command =>
 
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
+addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 
 try {

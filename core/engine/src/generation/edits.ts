@@ -4,13 +4,14 @@ import { resolve } from "node:path";
 import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
-import { nameOf } from "../config/open.ts";
 import { openSettled } from "../config/settled.ts";
 import type { Snapshot, SnapshotFile } from "../config/snapshot.ts";
 import { diskSource, heldSource, overlaidSource, sha256 } from "../config/source.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { changesOf, digestOnDisk, snapshotOfTexts, textsOf } from "./contents.ts";
+import { effectsOf } from "./effects/effects.ts";
 import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult, GenerationManager, ManagerStatus } from "./manager.ts";
 
@@ -43,6 +44,8 @@ export interface Review {
   readonly digest: string | undefined;
   readonly isUnchanged: boolean;
   readonly findings: readonly Finding[];
+  /** The candidate, when it could be read. */
+  readonly snapshot: Snapshot | undefined;
 }
 
 /** Contents that run instead of the files. */
@@ -69,6 +72,8 @@ interface Reading {
 }
 
 const KEPT_ATTEMPTS = 20;
+/** Of an edit that rewrites everything the worst are kept. */
+const KEPT_EFFECTS = 50;
 /**
  * The quiet that an edit waits for while older generations still drain: a burst that a human or a script keeps up makes no
  * pile of generations, and its last edit is live within a second all the same.
@@ -84,6 +89,8 @@ export class ConfigEdits {
   readonly #attempts: ApplyResult[] = [];
   #entry: HistoryEntry | undefined;
   #held: Held | undefined;
+  /** What ran before what runs now. */
+  #previous: Snapshot | undefined;
   #opened: OpenedConfig;
   #lastReading: Promise<unknown> = Promise.resolve();
   #reading: Reading | undefined;
@@ -131,10 +138,10 @@ export class ConfigEdits {
     const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
     if (snapshot === undefined) {
       const order = checkPipelines(pipelines, definitions.steps);
-      return { digest: undefined, isUnchanged: false, findings: [...findings, ...order] };
+      return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
     }
     const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
-    return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot) };
+    return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
   }
 
   /**
@@ -218,6 +225,8 @@ export class ConfigEdits {
     const { history, clock } = this.#parts;
     if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
     const known = history.entries.find((entry) => entry.generation === result.generation);
+    const previous = this.#previous;
+    this.#previous = this.#parts.manager.live?.snapshot;
     if (known !== undefined) {
       this.#entry = known;
       return result;
@@ -234,9 +243,20 @@ export class ConfigEdits {
       isForced: force !== undefined && origin === "files",
       path: opened.path,
       changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
+      effects: this.#effects(previous, before),
     };
     history.add(this.#entry, texts);
     return result;
+  }
+
+  /** What the edit meant; at a start, what was edited since the last run. */
+  #effects(previous: Snapshot | undefined, before: FileTexts | undefined): NonNullable<HistoryEntry["effects"]> {
+    const { place, definitions } = this.#parts;
+    const from = previous ?? (before === undefined ? undefined : snapshotOfTexts(before, place, definitions));
+    const to = this.#previous;
+    if (from === undefined || to === undefined) return [];
+    const effects = effectsOf(from, to, definitions.steps).slice(0, KEPT_EFFECTS);
+    return effects.map(({ risk, about, message }) => ({ risk, about, message }));
   }
 
   #target(generation: number | undefined): HistoryEntry {
@@ -271,25 +291,6 @@ export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHist
   const last = entries.at(-1);
   if (last === undefined) return 0;
   return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
-}
-
-function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
-  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
-  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
-}
-
-function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
-  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
-  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
-}
-
-function digestOnDisk({ documents }: OpenedConfig): string {
-  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
-}
-
-function contentsOnDisk(path: string): readonly string[] {
-  const read = diskSource.read(path);
-  return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
 }
 
 function notFound(message: string): GatewayError {

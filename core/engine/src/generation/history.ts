@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "@sluice/spec";
+import type { Effect } from "./effects/effect.ts";
 
 /** How a generation came to be. */
 export type GenerationOrigin = "start" | "files" | "rollback" | "last_good";
@@ -21,6 +22,8 @@ export interface HistoryEntry {
   readonly path: string;
   /** Files that differ from the generation before, as `config/gateway.yaml (changed)`. */
   readonly changes: readonly string[];
+  /** What the edit meant, the worst first. Absent in the histories of older versions. */
+  readonly effects?: readonly Pick<Effect, "risk" | "about" | "message">[];
 }
 
 /** Contents of files by their absolute paths. They hold references to secrets, never values. */
