@@ -5,6 +5,7 @@ import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDiffCommand } from "./diff.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
@@ -50,6 +51,7 @@ const atGateway = (command: Command): Command =>
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
+addImportCommand(program.command("import").description("configurations of other gateways"));
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 
 try {
