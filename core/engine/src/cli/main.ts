@@ -9,6 +9,7 @@ import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
+import { addSoakOptions } from "./soak.ts";
 import { addTeamCommands } from "./teams.ts";
 
 const program = new Command("sluice")
@@ -51,6 +52,12 @@ const atGateway = (command: Command): Command =>
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
+addSoakOptions(
+  program
+    .command("soak")
+    .description("edit your own configuration over and over under traffic, a fake upstream in place of the providers")
+    .option(...configOption),
+);
 addImportCommand(program.command("import").description("configurations of other gateways"));
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 

@@ -147,7 +147,7 @@ function presidio(params: Members, source: ImportSource, path: SourcePath): Made
 function contentFilter(params: Members, source: ImportSource, path: SourcePath): Made[] {
   const made: Made[] = [];
   const actions: Record<string, string> = {};
-  const rules: string[] = [];
+  const rules = new Map<string, string>();
   const lists: Record<string, unknown>[] = [];
   itemsOf(params["patterns"]).forEach((entry, index) => {
     const { pattern_name: name, pattern, action } = membersOf(entry);
@@ -155,7 +155,7 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
     const own = ENTITIES[prebuilt];
     if (textOf(pattern) !== undefined) lists.push({ name: slug(prebuilt || `pattern-${index}`), patterns: [pattern], action: actionOf(action) });
     else if (own !== undefined) actions[own] = actionOf(action);
-    else if (SECRETS[prebuilt] !== undefined) rules.push(SECRETS[prebuilt] ?? "");
+    else if (SECRETS[prebuilt] !== undefined) rules.set(SECRETS[prebuilt] ?? "", actionOf(action));
     else source.note("missing", [...path, "patterns", index], `no guardrail looks for ${prebuilt}`);
   });
   const words = Map.groupBy(itemsOf(params["blocked_words"]).map(membersOf), ({ action }) => actionOf(action));
@@ -170,7 +170,9 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
     const differing = Object.fromEntries(Object.entries(actions).filter(([, action]) => action !== "mask"));
     made.push({ package: "pii", options: { use: "pii", entities, action: "mask", ...(Object.keys(differing).length === 0 ? {} : { actions: differing }) } });
   }
-  if (rules.length > 0) made.push({ package: "secrets", options: { use: "secrets", rules: [...new Set(rules)], action: "mask" } });
+  // One action holds for all rules: what was to be blocked stays blocked.
+  const action = [...rules.values()].includes("block") ? "block" : "mask";
+  if (rules.size > 0) made.push({ package: "secrets", options: { use: "secrets", rules: [...rules.keys()], action } });
   if (lists.length > 0) made.push({ package: "words", options: { use: "words", lists } });
   return made;
 }

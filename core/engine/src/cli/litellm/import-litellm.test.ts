@@ -41,8 +41,7 @@ describe("an imported configuration of forty models", () => {
     // 41 names in the file without those that nobody serves, two aliases, and echo.
     expect(imported.models).toBeGreaterThanOrEqual(40);
     expect(checked.snapshot?.models).toHaveLength(imported.models + 1);
-    const unserved = checked.snapshot?.models.filter(({ targets }) => targets.length === 0);
-    expect(unserved).toEqual([]);
+    expect(checked.snapshot?.models.filter(({ targets }) => targets.length === 0)).toEqual([]);
   });
 
   it("has one model for entries of one name, weighed by rpm or weight, or in order", () => {
@@ -108,7 +107,7 @@ describe("an imported configuration of forty models", () => {
       budgets: [{ per: "global", max: 1_000, duration: "30d" }],
       parallel: [{ per: "global", requests: 500 }],
     });
-    expect(options("guardrails")).toMatchObject({ input: ["presidio-pii", "secrets"], output: ["presidio-pii"] });
+    expect(options("guardrails")).toMatchObject({ input: ["presidio-pii", "secrets"], output: ["presidio-pii"], stream: "window" });
     expect(checked.snapshot?.server).toMatchObject({ authHeaders: ["x-contoso-key"], maxBodyBytes: 30 * 1024 * 1024 });
     expect(checked.snapshot?.guardrails.map(({ name, use }) => [name, use])).toEqual([
       ["presidio-pii", "pii"],
@@ -151,6 +150,7 @@ describe("an imported configuration of forty models", () => {
   it("copies no credential", () => {
     const written = Object.values(imported.files).join("\n") + JSON.stringify(imported.notes);
     expect(written).not.toContain("thisisnotarealkey");
+    expect(provider(imported.files["config/gateway.yaml"]?.match(/^ {2}(\S+): .*OPENAI_API_KEY_1/m)?.[1])?.use).toBe("openai");
     expect(imported.notes.find(({ line }) => FIXTURE.split("\n")[line - 1]?.includes("sk-proj-"))).toMatchObject({ kind: "todo" });
   });
 });

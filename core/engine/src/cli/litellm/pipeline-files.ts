@@ -56,8 +56,8 @@ export function pipelineFiles(settings: ImportedSettings, guardrails: readonly I
     guardrails: {
       ...(input.length === 0 ? {} : { input }),
       ...(output.length === 0 ? {} : { output }),
-      // Some judge whole texts only, and a window over a stream would be refused.
-      ...(output.length === 0 ? {} : { stream: "hold" }),
+      // These judge whole texts only, and a window over a stream would be refused.
+      ...(guardrails.some((guardrail) => guardrail.output && WHOLE_TEXTS.has(guardrail.package)) ? { stream: "hold" } : {}),
     },
   };
   return Object.fromEntries(
@@ -78,6 +78,8 @@ export function pipelineFiles(settings: ImportedSettings, guardrails: readonly I
     ]),
   );
 }
+
+const WHOLE_TEXTS = new Set(["moderation", "http", "words"]);
 
 function stepLine(step: string, options: object): string {
   return Object.keys(options).length === 0 ? `  - ${step}` : `  - ${flow({ use: step, with: options })}`;

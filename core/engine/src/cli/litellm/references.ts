@@ -13,11 +13,17 @@ export function referenceOf(value: unknown): string | undefined {
   return name === undefined ? text : `\${env:${name}}`;
 }
 
-/** A credential as a reference. One that was written out is not copied: `variable` is to hold it, and a note says so. */
+/**
+ * A credential as a reference. One that was written out is not copied: a variable of its own is to hold it, because it may be another
+ * one than that of the environment, and a note says so.
+ */
 export function credentialOf(value: unknown, variable: string, source: ImportSource, path: SourcePath): string {
   const reference = referenceOf(value);
   if (reference === undefined) return `\${env:${variable}}`;
   if (reference.startsWith("${")) return reference;
-  source.note("todo", path, `the credential is written out; export it as ${variable}, the configuration refers to that`);
-  return `\${env:${variable}}`;
+  const known = source.literals.get(reference);
+  const name = known ?? `${variable}_${source.literals.size + 1}`;
+  source.literals.set(reference, name);
+  source.note("todo", path, `the credential is written out; export it as ${name}, the configuration refers to that`);
+  return `\${env:${name}}`;
 }

@@ -23,6 +23,8 @@ export type Members = Readonly<Record<string, unknown>>;
 export interface ImportSource {
   readonly value: Members;
   readonly notes: ImportNote[];
+  /** Credentials that were written out, and the variables that are to hold them. */
+  readonly literals: Map<string, string>;
   lineOf(path: SourcePath): number;
   note(kind: ImportNote["kind"], path: SourcePath, why: string): void;
 }
@@ -46,6 +48,7 @@ export function readSource(text: string): ImportSource {
   return {
     value: value as Members,
     notes,
+    literals: new Map(),
     lineOf,
     note: (kind, path, why) => void notes.push({ line: lineOf(path), setting: settingOf(path), kind, why }),
   };
