@@ -4,6 +4,7 @@ import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDiffCommand } from "./diff.ts";
+import { doctor } from "./doctor.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
@@ -52,6 +53,14 @@ const atGateway = (command: Command): Command =>
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
+program
+  .command("doctor")
+  .description("whether this installation can start and serve, or why not: machine, folders, ports, store, credentials")
+  .option(...configOption)
+  .option("--online", "also ask providers for their lists of models, which costs nothing")
+  .option("--json", "print the checks as JSON")
+  .action(doctor);
+
 addSoakOptions(
   program
     .command("soak")
