@@ -16,6 +16,9 @@ export interface BenchConfig {
   remove(): void;
 }
 
+/** Stands for the edit's number. */
+const MARK = "edit-of-the-soak";
+
 /** Providers that answer by themselves stay. */
 const STAYS = new Set(["echo"]);
 
@@ -39,13 +42,15 @@ export function createBenchConfig(opened: OpenedConfig, snapshot: Snapshot, upst
   // It is the last key, wherever the others were put. Without it every edit is as good.
   yaml.delete("end_of_config");
   const replaced = snapshot.providers.filter(({ use }) => !STAYS.has(use));
+  for (const { name } of replaced) {
+    const options = { use: "openai", api_key: "${env:SLUICE_SOAK_KEY}", base_url: upstreamUrl, organization: MARK };
+    yaml.setIn(["providers", name], yaml.createNode(options));
+  }
+  // Made once: the edits are written by the process that also measures.
+  const text = yaml.toString({ lineWidth: 0 });
   const edit = (number: number): void => {
-    for (const { name } of replaced) {
-      const options = { use: "openai", api_key: "${env:SLUICE_SOAK_KEY}", base_url: upstreamUrl, organization: `edit-${number}` };
-      yaml.setIn(["providers", name], yaml.createNode(options));
-    }
     const draft = `${path}.draft`;
-    writeFileSync(draft, `# edit ${number}\n${yaml.toString({ lineWidth: 0 })}`);
+    writeFileSync(draft, `# edit ${number}\n${text.replaceAll(MARK, `edit-${number}`)}`);
     renameSync(draft, path);
   };
   edit(0);

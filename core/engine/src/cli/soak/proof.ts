@@ -40,14 +40,23 @@ export interface SoakResult {
   readonly looks: readonly Look[];
 }
 
+/** What was done meanwhile. */
+export interface Observed {
+  readonly swaps: readonly Swap[];
+  readonly looks: readonly Look[];
+  /** Spans in which the gateway was made to do what it never does in earnest. */
+  readonly pauses?: readonly Swap[];
+}
+
 /** Makes them. */
-export function soakResult(sights: readonly Sight[], swaps: readonly Swap[], looks: readonly Look[]): SoakResult {
+export function soakResult(sights: readonly Sight[], { swaps, looks, pauses = [] }: Observed): SoakResult {
   const failed = sights.filter(({ outcome }) => outcome === "failed");
   const whole = sights.filter(({ outcome, isStream }) => outcome === "served" && !isStream);
-  const isInSwap = ({ beganMs, tookMs }: Sight): boolean =>
-    swaps.some((swap) => beganMs < swap.endedMs && beganMs + tookMs > swap.beganMs);
+  const isOver = (spans: readonly Swap[], { beganMs, tookMs }: Sight): boolean =>
+    spans.some((span) => beganMs < span.endedMs && beganMs + tookMs > span.beganMs);
+  const timed = whole.filter((sight) => !isOver(pauses, sight));
   const times = (of: readonly Sight[]): number[] => of.map(({ tookMs }) => tookMs).toSorted((left, right) => left - right);
-  const [during, between] = [times(whole.filter(isInSwap)), times(whole.filter((sight) => !isInSwap(sight)))];
+  const [during, between] = [times(timed.filter((sight) => isOver(swaps, sight))), times(timed.filter((sight) => !isOver(swaps, sight)))];
   const faults: Record<string, number> = {};
   for (const { fault } of failed) faults[fault ?? ""] = (faults[fault ?? ""] ?? 0) + 1;
   const grown = (of: (look: Look) => number): number => (looks.length < 2 ? 0 : of(looks.at(-1)!) - of(looks[0]!));

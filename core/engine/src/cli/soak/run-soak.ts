@@ -38,11 +38,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     gateway = await startGatewayChild(config.path);
     const path = chatPath(snapshot);
     const traffic = startTraffic({ gateway, path, models: chatModels(snapshot), requestsPerSecond: options.requestsPerSecond });
-    const { swaps, looks } = await reloadOften(config, gateway, options).catch(async (error: unknown) => {
+    const { swaps, looks, pauses } = await reloadOften(config, gateway, options).catch(async (error: unknown) => {
       await traffic.stop();
       throw error;
     });
-    return soakResult(await traffic.stop(), swaps, looks);
+    return soakResult(await traffic.stop(), { swaps, looks, pauses });
   } finally {
     await gateway?.stop();
     await upstream.close();
@@ -54,6 +54,7 @@ async function reloadOften(config: BenchConfig, gateway: GatewayChild, options: 
   const { reloads, reloadEveryMs, warmUp } = options;
   const swaps: Swap[] = [];
   const looks: Look[] = [];
+  const pauses: Swap[] = [];
   const first = Math.ceil(reloads * warmUp);
   const between = Math.max(1, Math.floor((reloads - first) / Math.max(1, options.looks - 1)));
   const begunMs = performance.now();
@@ -63,10 +64,15 @@ async function reloadOften(config: BenchConfig, gateway: GatewayChild, options: 
     await reload(gateway);
     swaps.push({ beganMs, endedMs: performance.now() });
     options.onReload?.(count);
-    if (count >= first && (count - first) % between === 0) looks.push({ reloads: count, ...(await gateway.held()) });
+    if (count >= first && (count - first) % between === 0) {
+      // A look collects garbage, which no gateway does in earnest: requests over it tell nothing.
+      const lookedMs = performance.now();
+      looks.push({ reloads: count, ...(await gateway.held()) });
+      pauses.push({ beganMs: lookedMs, endedMs: performance.now() });
+    }
     await pause(Math.max(0, begunMs + count * reloadEveryMs - performance.now()));
   }
-  return { swaps, looks };
+  return { swaps, looks, pauses };
 }
 
 /** The file is watched too; asking makes sure that each edit is a generation, and says when it is live. */
