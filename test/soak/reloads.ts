@@ -37,7 +37,9 @@ const result = await runSoak({
 });
 const residentSlope = result.rssSlopeMb ?? Number.NaN;
 const isFlat = residentSlope <= MAX_RESIDENT_SLOPE_MB;
-console.log(`${result.reloads} reloads of ${result.swapP50Ms.toFixed(0)} ms each, ${result.requests} requests, ${result.streams} of them streams`);
+console.log(
+  `${result.reloads} reloads of ${result.swapP50Ms.toFixed(0)} ms each, ${result.requests} requests, ${result.streams} of them streams`,
+);
 console.log(`median ${result.p50SwapMs.toFixed(1)} ms during a swap, ${result.p50Ms.toFixed(1)} ms between`);
 for (const { reloads, rss, heapUsed, handles, files } of result.looks) {
   const [resident, heap] = [rss, heapUsed].map((bytes) => (bytes / 1_048_576).toFixed(1));
@@ -46,5 +48,7 @@ for (const { reloads, rss, heapUsed, handles, files } of result.looks) {
 const goals = soakGoals(result);
 for (const { text } of goals) console.log(text);
 for (const [fault, count] of Object.entries(result.faults)) console.log(`      ${count} failed: ${fault}`);
-console.log(`${isFlat ? "ok   " : "MISS "} ${residentSlope.toFixed(3)} MB of resident memory a reload (goal: ${MAX_RESIDENT_SLOPE_MB})`);
+console.log(
+  `${isFlat ? "ok   " : "MISS "} ${residentSlope.toFixed(3)} MB of resident memory a reload (goal: ${MAX_RESIDENT_SLOPE_MB})`,
+);
 process.exitCode = isFlat && goals.every(({ isMet }) => isMet) ? 0 : 1;

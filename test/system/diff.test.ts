@@ -22,7 +22,10 @@ afterAll(async () => {
 });
 
 async function diff(...args: readonly string[]) {
-  const command = runCommand(["diff", ...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], gateway.workspace.folder);
+  const command = runCommand(
+    ["diff", ...args, "--config", gateway.configPath, "--admin-url", gateway.adminUrl],
+    gateway.workspace.folder,
+  );
   const { code } = await command.ended;
   return { code, lines: command.stdout.trimEnd().split("\n"), stderr: command.stderr };
 }
@@ -42,7 +45,7 @@ describe("sluice diff", () => {
       models: [
         "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini, weight: 2 }] }",
         "{ id: gpt-4o, targets: [{ provider: echo, model: echo }], access_groups: [large] }",
-        "{ id: \"openai/*\", targets: [{ provider: openai, model: \"*\" }] }",
+        '{ id: "openai/*", targets: [{ provider: openai, model: "*" }] }',
         "{ id: echo-2, targets: [{ provider: echo, model: echo }] }",
       ],
     });

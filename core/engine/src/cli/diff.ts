@@ -26,7 +26,12 @@ interface Answer {
   readonly danger: number;
   readonly caution: number;
   readonly safe: number;
-  readonly effects: readonly { readonly risk: string; readonly text: string; readonly file?: string | null; readonly line?: number | null }[];
+  readonly effects: readonly {
+    readonly risk: string;
+    readonly text: string;
+    readonly file?: string | null;
+    readonly line?: number | null;
+  }[];
   readonly replay?: PrintedReplay;
 }
 
@@ -36,7 +41,9 @@ export function addDiffCommand(command: (name: string, description: string) => C
     .argument("[from]", "running, files, the number of a generation, or a folder with a configuration", sideOf, "running")
     .argument("[to]", "the same", sideOf, "files")
     .option("--replay", "try it on the newest requests of the running gateway: who would be refused, who served elsewhere")
-    .addOption(new Option("--fail-on <risk>", "end with 1 when an effect is of this grade or worse").choices(["danger", "caution"]))
+    .addOption(
+      new Option("--fail-on <risk>", "end with 1 when an effect is of this grade or worse").choices(["danger", "caution"]),
+    )
     .action(async (from: Named, to: Named, options: Options) => {
       const isLocal = typeof from === "object" || typeof to === "object";
       const answer = isLocal ? await compareHere(from, to, options) : await compareThere(from, to, options);

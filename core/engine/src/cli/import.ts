@@ -31,7 +31,10 @@ async function runImport(file: string, { out, overwrite = false, json = false }:
   const paths = Object.keys(imported.files).map((name) => join(out, name));
   const taken = paths.filter((path) => existsSync(path));
   if (taken.length > 0 && !overwrite) {
-    throw new CommandError(EXIT.usage, `${taken.join(", ")} is there already: name another folder with --out, or say --overwrite.`);
+    throw new CommandError(
+      EXIT.usage,
+      `${taken.join(", ")} is there already: name another folder with --out, or say --overwrite.`,
+    );
   }
   for (const [name, text] of Object.entries(imported.files)) {
     const path = join(out, name);

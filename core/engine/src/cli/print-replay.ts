@@ -34,7 +34,8 @@ export function printReplay(replay: PrintedReplay): void {
     isSame = false;
     console.log(`replay: ${tally.count} of ${evaluated} ${sentence}`);
     for (const { what, count } of tally.groups.slice(0, SHOWN_GROUPS)) console.log(`  ${String(count).padStart(6)}  ${what}`);
-    if (tally.groups.length > SHOWN_GROUPS) console.log(`          and ${tally.groups.length - SHOWN_GROUPS} more reasons (--json)`);
+    if (tally.groups.length > SHOWN_GROUPS)
+      console.log(`          and ${tally.groups.length - SHOWN_GROUPS} more reasons (--json)`);
   }
   if (isSame) console.log(`replay: ${evaluated} of ${evaluated} fare as before`);
 }

@@ -31,7 +31,9 @@ async function soak({ config, reloadEvery, for: lengthMs, rate, json = false }: 
   if (snapshot === undefined) throw new CommandError(EXIT.findings, findings.map(formatFinding).join("\n"));
   const reloads = Math.max(1, Math.round(lengthMs / reloadEvery));
   if (!json) {
-    console.log(`${reloads} edits, one every ${reloadEvery} ms, under ${rate} requests a second; a fake upstream stands for the providers`);
+    console.log(
+      `${reloads} edits, one every ${reloadEvery} ms, under ${rate} requests a second; a fake upstream stands for the providers`,
+    );
   }
   const result = await runSoak({
     opened,
@@ -63,6 +65,7 @@ function durationOf(text: string): number {
 
 function rateOf(text: string): number {
   const rate = Number(text);
-  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000) throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
+  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000)
+    throw new InvalidArgumentError("It must be a whole number from 1 to 1000.");
   return rate;
 }

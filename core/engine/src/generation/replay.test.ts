@@ -80,7 +80,11 @@ describe("replay", () => {
 
   it("counts who would be served otherwise", () => {
     const seen = tried({
-      models: [modelOf("gpt", ["openai/gpt", "azure/gpt"]), modelOf("small", ["openai/tiny"], { accessGroups: ["default"] }), modelOf("*", ["groq/*"])],
+      models: [
+        modelOf("gpt", ["openai/gpt", "azure/gpt"]),
+        modelOf("small", ["openai/tiny"], { accessGroups: ["default"] }),
+        modelOf("*", ["groq/*"]),
+      ],
       pipelines: [pipelineOf(["auth", "limits", "provider"]), ...live.pipelines.slice(1)],
     });
     expect(seen.provider).toEqual([{ what: "gpt: openai -> azure, openai", count: 50 }]);
@@ -105,7 +109,8 @@ describe("replay", () => {
 
   it("tells the most frequent reasons one by one, and the rest as one", () => {
     const shapes = new RequestShapes(100);
-    for (let count = 0; count < 30; count += 1) shapes.add(CHAT, `groq/m${count}`, "", { kind: "master", keyId: "master", models: [] }, 0, 1);
+    for (let count = 0; count < 30; count += 1)
+      shapes.add(CHAT, `groq/m${count}`, "", { kind: "master", keyId: "master", models: [] }, 0, 1);
     const { blocked } = replay(shapes.list(), live, { ...live, models: live.models.slice(0, 2) });
     expect(blocked).toHaveLength(21);
     expect(blocked.at(-1)).toEqual({ what: "10 more reasons", count: 10 });

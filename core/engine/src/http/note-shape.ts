@@ -29,7 +29,8 @@ function flagsOf({ stream, document, raw }: GatewayRequest): number {
   for (let index = Math.max(0, messages.length - MAX_MESSAGES); index < messages.length; index += 1) {
     const message: unknown = messages[index];
     const content = isObject(message) ? message["content"] : undefined;
-    if (Array.isArray(content) && content.some((part) => isObject(part) && part["type"] === "image_url")) return flags | SHAPE.images;
+    if (Array.isArray(content) && content.some((part) => isObject(part) && part["type"] === "image_url"))
+      return flags | SHAPE.images;
   }
   return flags;
 }

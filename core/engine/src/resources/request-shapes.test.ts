@@ -21,7 +21,12 @@ describe("request shapes", () => {
     const shapes = new RequestShapes(3);
     for (const model of ["one", "two", "three", "four"]) shapes.add(CHAT, model, "", key("a", [model]), 0, 1);
     expect(shapes.size).toBe(3);
-    expect(shapes.list().map(({ model }) => model).toSorted()).toEqual(["four", "three", "two"]);
+    expect(
+      shapes
+        .list()
+        .map(({ model }) => model)
+        .toSorted(),
+    ).toEqual(["four", "three", "two"]);
     expect(shapes.list().every((shape) => shape.key.models[0] === "four")).toBe(true);
   });
 

@@ -18,15 +18,24 @@ const { server } = snapshotOf();
 
 describe("the doctor", () => {
   it("knows which Node, how many files and what time is enough", () => {
-    expect(["22.18.0", "22.19.0", "24.1.0", "20.19.0"].map((version) => node(version).grade)).toEqual(["fail", "ok", "ok", "fail"]);
-    const limits = (soft: string) => `Limit                     Soft Limit\nMax open files            ${soft}                 1048576              files\n`;
+    expect(["22.18.0", "22.19.0", "24.1.0", "20.19.0"].map((version) => node(version).grade)).toEqual([
+      "fail",
+      "ok",
+      "ok",
+      "fail",
+    ]);
+    const limits = (soft: string) =>
+      `Limit                     Soft Limit\nMax open files            ${soft}                 1048576              files\n`;
     expect(["1024", "1048576", "unlimited"].map((soft) => openFiles(limits(soft)).grade)).toEqual(["warn", "ok", "ok"]);
     expect(openFiles("").grade).toBe("skip");
     const file = join(folder, "newer");
     writeFileSync(file, "");
     const nowMs = Date.UTC(2026, 5, 1);
     utimesSync(file, nowMs / 1_000 + 3_600, nowMs / 1_000 + 3_600);
-    expect(clock([file, join(folder, "absent")], nowMs)).toMatchObject({ grade: "warn", found: expect.stringContaining("a file is of") as string });
+    expect(clock([file, join(folder, "absent")], nowMs)).toMatchObject({
+      grade: "warn",
+      found: expect.stringContaining("a file is of") as string,
+    });
     expect(clock([], nowMs).grade).toBe("ok");
     expect(clock([], 0).grade).toBe("fail");
   });
@@ -38,7 +47,10 @@ describe("the doctor", () => {
     expect(checkDataFolder(folder).map(({ name }) => name)).toEqual(["data folder", "disk"]);
     chmodSync(folder, 0o755);
     writeFileSync(join(folder, "master.key"), "x", { mode: 0o644 });
-    expect(checkDataFolder(folder).find(({ name }) => name === "secrets")).toMatchObject({ grade: "fail", fix: `chmod 600 ${join(folder, "master.key")}` });
+    expect(checkDataFolder(folder).find(({ name }) => name === "secrets")).toMatchObject({
+      grade: "fail",
+      fix: `chmod 600 ${join(folder, "master.key")}`,
+    });
   });
 
   it("wants a master key, or an address where one may be made", () => {
@@ -59,7 +71,9 @@ describe("the doctor", () => {
       const { checks, isRunning } = await checkPorts({ ...server, port });
       expect(isRunning).toBe(false);
       expect(checks.map(({ grade }) => grade)).toEqual(["fail", "ok"]);
-      expect(formatCheck(checks[0]!)).toMatch(/^fail {2}port: 127\.0\.0\.1:\d+ is in use by something else\n {6}End what holds it/);
+      expect(formatCheck(checks[0]!)).toMatch(
+        /^fail {2}port: 127\.0\.0\.1:\d+ is in use by something else\n {6}End what holds it/,
+      );
     } finally {
       await new Promise((resolve) => holder.close(resolve));
     }

@@ -25,11 +25,14 @@ export function checkDataFolder(folder: string): Check[] {
   const { uid, mode } = statSync(place);
   const checks: Check[] = [];
   if (isThere && process.getuid !== undefined && uid !== process.getuid()) {
-    const fix = "Run the gateway, and this command, as the folder's owner: what another user writes there the gateway cannot read.";
+    const fix =
+      "Run the gateway, and this command, as the folder's owner: what another user writes there the gateway cannot read.";
     checks.push({ name, grade: "warn", found: `${folder} belongs to user ${uid}, this is ${process.getuid()}`, fix });
   } else checks.push({ name, grade: "ok", found: isThere ? folder : `${folder} will be made` });
   if (isThere && (mode & 0o007) !== 0) {
-    const secrets = ["master.key", "pepper"].filter((file) => (statSync(join(folder, file), { throwIfNoEntry: false })?.mode ?? 0) & 0o077);
+    const secrets = ["master.key", "pepper"].filter(
+      (file) => (statSync(join(folder, file), { throwIfNoEntry: false })?.mode ?? 0) & 0o077,
+    );
     if (secrets.length > 0) {
       const fix = `chmod 600 ${secrets.map((file) => join(folder, file)).join(" ")}`;
       checks.push({ name: "secrets", grade: "fail", found: `${secrets.join(", ")} can be read by others`, fix });
@@ -56,7 +59,9 @@ export function checkMasterKey({ dataDirectory, host, admin }: ServerSettings, g
     if (given.length < 24) return { name, grade: "fail", found: `SLUICE_MASTER_KEY has ${given.length} characters`, fix };
     return { name, grade: "ok", found: "SLUICE_MASTER_KEY" };
   }
-  const isLocal = [host, admin.host].every((address) => address === "localhost" || address === "::1" || address.startsWith("127."));
+  const isLocal = [host, admin.host].every(
+    (address) => address === "localhost" || address === "::1" || address.startsWith("127."),
+  );
   if (!isLocal) {
     const fix = "Set SLUICE_MASTER_KEY, 24 characters or more: on a public address none is made.";
     return { name, grade: "fail", found: "there is none", fix };
@@ -102,7 +107,12 @@ async function free(name: string, host: string, port: number): Promise<Check> {
     const reason = reasonOf(error);
     const what = reason === "EADDRINUSE" ? "is in use by something else" : `cannot be listened on (${reason})`;
     const variable = name === "port" ? "SLUICE_PORT" : "SLUICE_ADMIN_PORT";
-    return { name, grade: "fail", found: `${host}:${port} ${what}`, fix: `End what holds it, or name another one: ${variable}, or server in gateway.yaml.` };
+    return {
+      name,
+      grade: "fail",
+      found: `${host}:${port} ${what}`,
+      fix: `End what holds it, or name another one: ${variable}, or server in gateway.yaml.`,
+    };
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }
@@ -111,7 +121,10 @@ async function free(name: string, host: string, port: number): Promise<Check> {
 async function answers(host: string, port: number): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host;
   try {
-    const response = await fetch(`http://${reachable}:${port}/health/live`, { signal: AbortSignal.timeout(ASK_MS), redirect: "error" });
+    const response = await fetch(`http://${reachable}:${port}/health/live`, {
+      signal: AbortSignal.timeout(ASK_MS),
+      redirect: "error",
+    });
     await response.body?.cancel();
     return response.ok && response.headers.has("x-request-id");
   } catch {

@@ -35,7 +35,12 @@ function memory(): Check {
   const free = isLimited ? Math.min(process.availableMemory(), limit) : Math.max(freemem(), process.availableMemory());
   const found = `${Math.round(free / MB)} MB free${isLimited ? ` of ${Math.round(limit / MB)} MB` : ""}`;
   if (free >= MIN_MEMORY_MB * MB) return { name: "memory", grade: "ok", found };
-  return { name: "memory", grade: "warn", found, fix: `Give it ${MIN_MEMORY_MB} MB: two generations live side by side after an edit.` };
+  return {
+    name: "memory",
+    grade: "warn",
+    found,
+    fix: `Give it ${MIN_MEMORY_MB} MB: two generations live side by side after an edit.`,
+  };
 }
 
 function limitsText(): string {
@@ -59,7 +64,8 @@ export function openFiles(limits: string): Check {
 async function watchers(): Promise<Check> {
   const name = "file watchers";
   const folder = mkdtempSync(join(tmpdir(), "sluice-doctor-"));
-  const fix = "Raise fs.inotify.max_user_watches and max_user_instances; without watchers an edit waits for a look every two seconds.";
+  const fix =
+    "Raise fs.inotify.max_user_watches and max_user_instances; without watchers an edit waits for a look every two seconds.";
   try {
     const watcher = watch(folder);
     try {

@@ -39,7 +39,8 @@ export async function checkStore({ store: { use, options } }: Snapshot, definiti
 export async function checkState({ shared: { use, options } }: Snapshot, definitions: Definitions): Promise<Check> {
   const name = "shared state";
   const definition = definitions.states.get(use);
-  if (definition === undefined) return { name, grade: "fail", found: `no plugin provides ${use}`, fix: "Correct `shared` in gateway.yaml." };
+  if (definition === undefined)
+    return { name, grade: "fail", found: `no plugin provides ${use}`, fix: "Correct `shared` in gateway.yaml." };
   if (!definition.isRemote) return { name, grade: "ok", found: `${use}, in the process` };
   const state = definition.create(options as never, { log: nobody, clock: systemClock });
   try {
@@ -56,7 +57,8 @@ export async function checkState({ shared: { use, options } }: Snapshot, definit
     if (median < SLOW_STATE_MS) return { name, grade: "ok", found };
     return { name, grade: "warn", found, fix: "Every request with a limit waits for it: bring it nearer, or give it more room." };
   } catch (error) {
-    const fix = "The gateway starts without it, and decides by itself with its part of each limit. Correct `shared`, or what it names.";
+    const fix =
+      "The gateway starts without it, and decides by itself with its part of each limit. Correct `shared`, or what it names.";
     return { name, grade: "warn", found: `${use} does not answer: ${reasonOf(error)}`, fix };
   } finally {
     await state.stop();
@@ -86,7 +88,8 @@ export async function checkProviders({ providers }: Snapshot, definitions: Defin
       }
       const definition = definitions.providers.get(use);
       const endpoint = LISTINGS[use];
-      if (!isOnline || definition === undefined || endpoint === undefined) return { name, grade: "ok", found: "its credential is set" };
+      if (!isOnline || definition === undefined || endpoint === undefined)
+        return { name, grade: "ok", found: "its credential is set" };
       return { name, ...(await askProvider(settings, definition, endpoint)) };
     }),
   );
@@ -111,12 +114,18 @@ async function askProvider(
     const signal = AbortSignal.timeout(ASK_MS);
     const { url, headers } = provider.authorize === undefined ? call : await provider.authorize(call, signal);
     const beganMs = performance.now();
-    const shown = Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value] as const);
+    const shown = Object.entries(headers).map(
+      ([name, value]) => [name, value instanceof Secret ? value.reveal() : value] as const,
+    );
     const response = await fetch(url, { headers: Object.fromEntries(shown), signal, redirect: "error" });
     await response.body?.cancel();
     return judged(response, performance.now() - beganMs);
   } catch (error) {
-    return { grade: "fail", found: `it does not answer: ${reasonOf(error)}`, fix: "Look at its address, at DNS and at the firewall." };
+    return {
+      grade: "fail",
+      found: `it does not answer: ${reasonOf(error)}`,
+      fix: "Look at its address, at DNS and at the firewall.",
+    };
   }
 }
 

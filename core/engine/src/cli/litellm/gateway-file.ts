@@ -57,7 +57,10 @@ export function gatewayFile({ from, settings, providers, guardrails, models }: G
   ].join("\n");
 }
 
-function modelLines({ id, mode, targets, balance, fallbacks, access_groups: groups, info, line }: ImportedModel, from: string): string[] {
+function modelLines(
+  { id, mode, targets, balance, fallbacks, access_groups: groups, info, line }: ImportedModel,
+  from: string,
+): string[] {
   return [
     `  - id: ${scalar(id)}   # ${from}:${line}`,
     ...(mode === "chat" ? [] : [`    mode: ${mode}`]),

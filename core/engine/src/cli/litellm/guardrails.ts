@@ -63,27 +63,40 @@ export function importGuardrails(source: ImportSource): ImportedGuardrail[] {
     const path = ["guardrails", index, "litellm_params"];
     const kind = textOf(params["guardrail"]) ?? "";
     const modes = typeof params["mode"] === "string" ? [params["mode"]] : itemsOf(params["mode"]);
-    if (modes.length === 0) source.note("changed", [...path, "mode"], "modes by tags are not known; it judges requests and replies");
+    if (modes.length === 0)
+      source.note("changed", [...path, "mode"], "modes by tags are not known; it judges requests and replies");
     for (const mode of modes) {
-      if (mode === "during_call") source.note("changed", [...path, "mode"], "it judges before the call: a refused request is not billed");
+      if (mode === "during_call")
+        source.note("changed", [...path, "mode"], "it judges before the call: a refused request is not billed");
       if (mode === "logging_only" || String(mode).includes("mcp")) {
         source.note("missing", [...path, "mode"], `${String(mode)} has no equivalent; no text of a request is logged`);
       }
     }
-    const guards = modes.length === 0 ? ["pre_call", "post_call"] : modes.filter((mode) => mode !== "logging_only" && !String(mode).includes("mcp"));
+    const guards =
+      modes.length === 0
+        ? ["pre_call", "post_call"]
+        : modes.filter((mode) => mode !== "logging_only" && !String(mode).includes("mcp"));
     if (guards.length === 0) return;
     const isOn = params["default_on"] === true;
     const before = guards.includes("pre_call") || guards.includes("during_call");
     const results = guardrailOf(kind, params, source, path);
     if (results.length === 0) {
-      source.note("missing", [...path, "guardrail"], `no plugin does what ${kind || "it"} does; a service with one endpoint can: docs/guardrail-http.md`);
+      source.note(
+        "missing",
+        [...path, "guardrail"],
+        `no plugin does what ${kind || "it"} does; a service with one endpoint can: docs/guardrail-http.md`,
+      );
     }
     for (const result of results) {
       const name = freeName(textOf(named) ?? kind, result.package, results.length > 1, made);
       made.push({ name, ...result, input: isOn && before, output: isOn && guards.includes("post_call") });
     }
     if (!isOn && results.length > 0) {
-      source.note("changed", path, "without default_on it runs for requests, keys and teams that name it, on requests and replies alike");
+      source.note(
+        "changed",
+        path,
+        "without default_on it runs for requests, keys and teams that name it, on requests and replies alike",
+      );
     }
   });
   return made;
@@ -113,8 +126,13 @@ function guardrailOf(kind: string, params: Members, source: ImportSource, path: 
       const url = referenceOf(params["api_base"])?.replace(/\/beta\/litellm_basic_guardrail_api\/?$/, "");
       if (url === undefined) return [];
       source.note("todo", path, "write a text that the service must deny into `sample`: it is asked at every load");
-      const key = params["api_key"] === undefined ? {} : { api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, [...path, "api_key"]) };
-      return [{ package: "http", options: { use: "http", dialect: "litellm", url, ...key, sample: "a text that must be denied" } }];
+      const key =
+        params["api_key"] === undefined
+          ? {}
+          : { api_key: credentialOf(params["api_key"], "GUARDRAIL_API_KEY", source, [...path, "api_key"]) };
+      return [
+        { package: "http", options: { use: "http", dialect: "litellm", url, ...key, sample: "a text that must be denied" } },
+      ];
     }
     default:
       return [];
@@ -125,13 +143,18 @@ function presidio(params: Members, source: ImportSource, path: SourcePath): Made
   const actions: Record<string, string> = {};
   for (const [entity, action] of Object.entries(membersOf(params["pii_entities_config"]))) {
     const own = ENTITIES[entity];
-    if (own === undefined) source.note("missing", [...path, "pii_entities_config", entity], "pii does not look for it; `names` finds names of a list");
+    if (own === undefined)
+      source.note("missing", [...path, "pii_entities_config", entity], "pii does not look for it; `names` finds names of a list");
     else actions[own] = action === "BLOCK" ? "block" : params["output_parse_pii"] === true ? "restore" : "mask";
   }
   const entities = Object.keys(actions);
   const preset = params["output_parse_pii"] === true ? "restore" : "mask";
   const differing = Object.fromEntries(Object.entries(actions).filter(([, action]) => action !== preset));
-  source.note("changed", [...path, "guardrail"], "pii goes by forms and check digits, without a model of language: it finds no places and no dates");
+  source.note(
+    "changed",
+    [...path, "guardrail"],
+    "pii goes by forms and check digits, without a model of language: it finds no places and no dates",
+  );
   return {
     package: "pii",
     options: {
@@ -153,22 +176,40 @@ function contentFilter(params: Members, source: ImportSource, path: SourcePath):
     const { pattern_name: name, pattern, action } = membersOf(entry);
     const prebuilt = textOf(name) ?? "";
     const own = ENTITIES[prebuilt];
-    if (textOf(pattern) !== undefined) lists.push({ name: slug(prebuilt || `pattern-${index}`), patterns: [pattern], action: actionOf(action) });
+    if (textOf(pattern) !== undefined)
+      lists.push({ name: slug(prebuilt || `pattern-${index}`), patterns: [pattern], action: actionOf(action) });
     else if (own !== undefined) actions[own] = actionOf(action);
     else if (SECRETS[prebuilt] !== undefined) rules.set(SECRETS[prebuilt] ?? "", actionOf(action));
     else source.note("missing", [...path, "patterns", index], `no guardrail looks for ${prebuilt}`);
   });
   const words = Map.groupBy(itemsOf(params["blocked_words"]).map(membersOf), ({ action }) => actionOf(action));
   for (const [action, entries] of words) {
-    lists.push({ name: `words-${action}`, words: entries.map(({ keyword }) => textOf(keyword)).filter((word) => word !== undefined), action });
+    lists.push({
+      name: `words-${action}`,
+      words: entries.map(({ keyword }) => textOf(keyword)).filter((word) => word !== undefined),
+      action,
+    });
   }
   const file = textOf(params["blocked_words_file"]);
-  if (file !== undefined) source.note("todo", [...path, "blocked_words_file"], `copy its words, one a line, and name the file as \${file:…} in \`words\` (${file})`);
-  if (params["categories"] !== undefined) source.note("missing", [...path, "categories"], "there are no packs of words by category; the guardrail moderation judges meaning");
+  if (file !== undefined)
+    source.note(
+      "todo",
+      [...path, "blocked_words_file"],
+      `copy its words, one a line, and name the file as \${file:…} in \`words\` (${file})`,
+    );
+  if (params["categories"] !== undefined)
+    source.note(
+      "missing",
+      [...path, "categories"],
+      "there are no packs of words by category; the guardrail moderation judges meaning",
+    );
   const entities = Object.keys(actions);
   if (entities.length > 0) {
     const differing = Object.fromEntries(Object.entries(actions).filter(([, action]) => action !== "mask"));
-    made.push({ package: "pii", options: { use: "pii", entities, action: "mask", ...(Object.keys(differing).length === 0 ? {} : { actions: differing }) } });
+    made.push({
+      package: "pii",
+      options: { use: "pii", entities, action: "mask", ...(Object.keys(differing).length === 0 ? {} : { actions: differing }) },
+    });
   }
   // One action holds for all rules: what was to be blocked stays blocked.
   const action = [...rules.values()].includes("block") ? "block" : "mask";
@@ -191,6 +232,10 @@ function freeName(wanted: string, kind: string, isOneOfMany: boolean, made: read
 }
 
 function slug(text: string): string {
-  const cleaned = text.toLowerCase().replace(/[^a-z0-9_-]+/g, "-").replace(/^[^a-z]+/, "").slice(0, 60);
+  const cleaned = text
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[^a-z]+/, "")
+    .slice(0, 60);
   return cleaned === "" ? "guardrail" : cleaned;
 }

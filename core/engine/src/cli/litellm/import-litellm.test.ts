@@ -45,14 +45,19 @@ describe("an imported configuration of forty models", () => {
   });
 
   it("has one model for entries of one name, weighed by rpm or weight, or in order", () => {
-    expect(model("gpt-4o")?.targets.map(({ provider: name, model: at, weight, rpm, tpm }) => [name, at, weight ?? 1, rpm, tpm])).toEqual([
+    expect(
+      model("gpt-4o")?.targets.map(({ provider: name, model: at, weight, rpm, tpm }) => [name, at, weight ?? 1, rpm, tpm]),
+    ).toEqual([
       ["openai", "gpt-4o", 3, 600, 200_000],
       ["azure", "gpt-4o-eu", 1, 200, undefined],
       ["azure-2", "gpt-4o-us", 1, 200, undefined],
     ]);
     expect(model("gpt-4o-mini")?.targets.map(({ weight }) => weight)).toEqual([7, 3]);
     expect(model("gpt-4.1")).toMatchObject({ balance: "priority", targets: [{ priority: 1 }, { priority: 2, maxParallel: 10 }] });
-    expect(model("gpt-4o")).toMatchObject({ accessGroups: ["large"], info: { maxInputTokens: 128_000, supports: { supports_vision: true } } });
+    expect(model("gpt-4o")).toMatchObject({
+      accessGroups: ["large"],
+      info: { maxInputTokens: 128_000, supports: { supports_vision: true } },
+    });
     expect(model("text-embedding-3-large")?.mode).toBe("embedding");
     expect(model("imagen")?.mode).toBe("image");
     expect(model("llama-groq")?.targets[0]?.price).toMatchObject({ input: 590_000, output: 790_000 });
@@ -63,7 +68,10 @@ describe("an imported configuration of forty models", () => {
 
   it.each([
     ["openai", { use: "openai" }],
-    ["azure", { use: "azure", options: { endpoint: "https://contoso.openai.azure.com", api: "deployments", api_version: "2024-10-21" } }],
+    [
+      "azure",
+      { use: "azure", options: { endpoint: "https://contoso.openai.azure.com", api: "deployments", api_version: "2024-10-21" } },
+    ],
     ["vertex", { use: "vertex", options: { project: "contoso-ml", location: "europe-west1" } }],
     ["ollama", { use: "compatible", options: { preset: "ollama", base_url: "http://ollama.internal:11434/v1" } }],
     ["vllm", { use: "compatible", options: { preset: "vllm", base_url: "http://vllm.internal:8000/v1" } }],
@@ -80,7 +88,10 @@ describe("an imported configuration of forty models", () => {
     expect(provider(model("claude-haiku")?.targets[0]?.provider)?.use).toBe("anthropic");
     expect(model("llama-together")?.targets[0]?.model).toBe("meta-llama/Llama-3.3-70B-Instruct-Turbo");
     expect(model("openrouter/*")?.targets[0]).toMatchObject({ provider: "openrouter", model: "*" });
-    expect(provider(model("gpt-4.1-mini")?.targets[0]?.provider)).toMatchObject({ timeouts: { firstByteMs: 30_000 }, options: { organization: "org-contoso" } });
+    expect(provider(model("gpt-4.1-mini")?.targets[0]?.provider)).toMatchObject({
+      timeouts: { firstByteMs: 30_000 },
+      options: { organization: "org-contoso" },
+    });
     // The same place under a shared credential is the same provider.
     expect(model("shared-credential")?.targets[0]?.provider).toBe("azure");
   });
@@ -107,7 +118,11 @@ describe("an imported configuration of forty models", () => {
       budgets: [{ per: "global", max: 1_000, duration: "30d" }],
       parallel: [{ per: "global", requests: 500 }],
     });
-    expect(options("guardrails")).toMatchObject({ input: ["presidio-pii", "secrets"], output: ["presidio-pii"], stream: "window" });
+    expect(options("guardrails")).toMatchObject({
+      input: ["presidio-pii", "secrets"],
+      output: ["presidio-pii"],
+      stream: "window",
+    });
     expect(checked.snapshot?.server).toMatchObject({ authHeaders: ["x-contoso-key"], maxBodyBytes: 30 * 1024 * 1024 });
     expect(checked.snapshot?.guardrails.map(({ name, use }) => [name, use])).toEqual([
       ["presidio-pii", "pii"],
@@ -151,7 +166,9 @@ describe("an imported configuration of forty models", () => {
     const written = Object.values(imported.files).join("\n") + JSON.stringify(imported.notes);
     expect(written).not.toContain("thisisnotarealkey");
     expect(provider(imported.files["config/gateway.yaml"]?.match(/^ {2}(\S+): .*OPENAI_API_KEY_1/m)?.[1])?.use).toBe("openai");
-    expect(imported.notes.find(({ line }) => FIXTURE.split("\n")[line - 1]?.includes("sk-proj-"))).toMatchObject({ kind: "todo" });
+    expect(imported.notes.find(({ line }) => FIXTURE.split("\n")[line - 1]?.includes("sk-proj-"))).toMatchObject({
+      kind: "todo",
+    });
   });
 });
 
@@ -182,7 +199,13 @@ guardrails:
 `);
     const { guardrails } = parse(files["config/gateway.yaml"] ?? "") as { guardrails: unknown };
     expect(guardrails).toEqual({
-      bought: { use: "http", dialect: "litellm", url: "https://guard.example.com", api_key: "${env:GUARD_KEY}", sample: "a text that must be denied" },
+      bought: {
+        use: "http",
+        dialect: "litellm",
+        url: "https://guard.example.com",
+        api_key: "${env:GUARD_KEY}",
+        sample: "a text that must be denied",
+      },
       mod: { use: "moderation", api_key: "${env:OPENAI_API_KEY}", budget_ms: 3_000 },
     });
   });

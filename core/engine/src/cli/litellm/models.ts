@@ -25,7 +25,16 @@ const MODES: Readonly<Record<string, ImportedModel["mode"]>> = {
 };
 
 /** Members of `litellm_params` that go elsewhere, or that mean nothing here. */
-const HANDLED = new Set(["litellm_credential_name", "guardrails", "rpm", "tpm", "max_parallel_requests", "weight", "order", "drop_params"]);
+const HANDLED = new Set([
+  "litellm_credential_name",
+  "guardrails",
+  "rpm",
+  "tpm",
+  "max_parallel_requests",
+  "weight",
+  "order",
+  "drop_params",
+]);
 
 /** Why a member has no equivalent, where one can say more than that it has none. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -41,7 +50,8 @@ const REASONS: Readonly<Record<string, string>> = {
   aws_role_name: "roles are assumed by AWS's own chain: `credentials: chain` and a profile",
 };
 
-const SUPPORTED = /^supports_(function_calling|parallel_function_calling|tool_choice|response_schema|system_messages|native_streaming|reasoning|prompt_caching|vision|pdf_input|audio_input|audio_output|video_input|web_search)$/;
+const SUPPORTED =
+  /^supports_(function_calling|parallel_function_calling|tool_choice|response_schema|system_messages|native_streaming|reasoning|prompt_caching|vision|pdf_input|audio_input|audio_output|video_input|web_search)$/;
 
 /** Reads `model_list`. */
 export function importModels(source: ImportSource, providers: ImportedProviders, dropsParams: boolean): ImportedModel[] {
@@ -148,13 +158,18 @@ function modeOf(params: Members, info: Members): ImportedModel["mode"] | undefin
 function readInfo(source: ImportSource, model: ImportedModel, info: Members, path: SourcePath): void {
   for (const [member, value] of Object.entries(info)) {
     if (member === "access_groups") {
-      for (const group of itemsOf(value)) if (typeof group === "string" && !model.access_groups.includes(group)) model.access_groups.push(group);
+      for (const group of itemsOf(value))
+        if (typeof group === "string" && !model.access_groups.includes(group)) model.access_groups.push(group);
     } else if (SUPPORTED.test(member) && typeof value === "boolean") model.info = { ...model.info, [member]: value };
     else if (member === "max_input_tokens" || member === "max_output_tokens") {
       const tokens = numberOf(value);
       if (tokens !== undefined) model.info = { ...model.info, [member]: tokens };
     } else if (member === "base_model") {
-      source.note("changed", [...path, member], "prices go by the deployment's name; write a price at the target, or name it after its model");
+      source.note(
+        "changed",
+        [...path, member],
+        "prices go by the deployment's name; write a price at the target, or name it after its model",
+      );
     } else if (!IGNORED.has(member) && !member.includes("cost")) {
       source.note("missing", [...path, member], "nothing is known of it here");
     }
@@ -162,7 +177,17 @@ function readInfo(source: ImportSource, model: ImportedModel, info: Members, pat
 }
 
 /** What the gateway makes itself, or what is read elsewhere. */
-const IGNORED = new Set(["id", "mode", "db_model", "created_at", "updated_at", "created_by", "updated_by", "max_tokens", "description"]);
+const IGNORED = new Set([
+  "id",
+  "mode",
+  "db_model",
+  "created_at",
+  "updated_at",
+  "created_by",
+  "updated_by",
+  "max_tokens",
+  "description",
+]);
 
 function credentialsOf({ value }: ImportSource): ReadonlyMap<string, Members> {
   return new Map(

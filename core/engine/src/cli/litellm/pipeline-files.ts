@@ -48,7 +48,10 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
 };
 
 /** Texts of the files by their names. */
-export function pipelineFiles(settings: ImportedSettings, guardrails: readonly ImportedGuardrail[]): Readonly<Record<string, string>> {
+export function pipelineFiles(
+  settings: ImportedSettings,
+  guardrails: readonly ImportedGuardrail[],
+): Readonly<Record<string, string>> {
   const input = guardrails.filter((guardrail) => guardrail.input).map(({ name }) => name);
   const output = guardrails.filter((guardrail) => guardrail.output).map(({ name }) => name);
   const options: Readonly<Record<string, object>> = {

@@ -53,14 +53,22 @@ export class ImportedProviders {
     const key = JSON.stringify(options);
     let provider = this.#byOptions.get(key);
     if (provider === undefined) {
-      provider = { name: this.#nameFor(row, made.package === "compatible" ? "custom" : prefix), package: made.package ?? row.package, options };
+      provider = {
+        name: this.#nameFor(row, made.package === "compatible" ? "custom" : prefix),
+        package: made.package ?? row.package,
+        options,
+      };
       this.#byOptions.set(key, provider);
     }
-    return { provider: provider.name, model: made.model ?? model, read: ["model", "custom_llm_provider", "timeout", ...made.read] };
+    return {
+      provider: provider.name,
+      model: made.model ?? model,
+      read: ["model", "custom_llm_provider", "timeout", ...made.read],
+    };
   }
 
   #nameFor(row: PrefixRow, prefix: string): string {
-    const stem = row.preset === undefined || row.preset === "custom" ? NAMES[prefix] ?? prefix : row.preset;
+    const stem = row.preset === undefined || row.preset === "custom" ? (NAMES[prefix] ?? prefix) : row.preset;
     const base = stem.replaceAll("_", "-");
     const taken = new Set([...this.#byOptions.values()].map(({ name }) => name));
     for (let count = 1; ; count += 1) {
@@ -101,8 +109,15 @@ export class ImportedProviders {
         const organization = referenceOf(params["organization"]);
         // Another address speaks the format with quirks of its own, and may need no key.
         if (base !== undefined && !/^https:\/\/([a-z]+\.)?api\.openai\.com(\/|$)/.test(base)) {
-          const key = isPlaceholder(params["api_key"]) || params["api_key"] === undefined ? {} : { api_key: credential("api_key", "OPENAI_API_KEY") };
-          return { options: { use: "compatible", preset: "custom", base_url: base, ...key }, package: "compatible", read: common };
+          const key =
+            isPlaceholder(params["api_key"]) || params["api_key"] === undefined
+              ? {}
+              : { api_key: credential("api_key", "OPENAI_API_KEY") };
+          return {
+            options: { use: "compatible", preset: "custom", base_url: base, ...key },
+            package: "compatible",
+            read: common,
+          };
         }
         return {
           options: {
@@ -164,7 +179,11 @@ function vertex(params: Members, source: ImportSource, path: SourcePath): Made {
   if (credentials !== undefined && !isFile && !credentials.startsWith("$")) {
     source.note("todo", [...path, "vertex_credentials"], "the key is written out; export it as GOOGLE_SERVICE_ACCOUNT");
   }
-  const own = isFile ? `\${file:${credentials}}` : credentials?.startsWith("$") === true ? credentials : "${env:GOOGLE_SERVICE_ACCOUNT}";
+  const own = isFile
+    ? `\${file:${credentials}}`
+    : credentials?.startsWith("$") === true
+      ? credentials
+      : "${env:GOOGLE_SERVICE_ACCOUNT}";
   return {
     options: {
       project: referenceOf(params["vertex_project"]) ?? "${env:VERTEXAI_PROJECT}",
@@ -190,9 +209,12 @@ function bedrock(written: string, params: Members, credential: (member: string, 
   else {
     options["access_key_id"] = credential("aws_access_key_id", "AWS_ACCESS_KEY_ID");
     options["secret_access_key"] = credential("aws_secret_access_key", "AWS_SECRET_ACCESS_KEY");
-    if (params["aws_session_token"] !== undefined) options["session_token"] = credential("aws_session_token", "AWS_SESSION_TOKEN");
+    if (params["aws_session_token"] !== undefined)
+      options["session_token"] = credential("aws_session_token", "AWS_SESSION_TOKEN");
   }
-  const names = ["region_name", "access_key_id", "secret_access_key", "session_token", "profile_name"].map((name) => `aws_${name}`);
+  const names = ["region_name", "access_key_id", "secret_access_key", "session_token", "profile_name"].map(
+    (name) => `aws_${name}`,
+  );
   return { options, model: parts.join("/"), read: [...names, "api_key"] };
 }
 
@@ -208,7 +230,9 @@ function split(written: string, named: string | undefined): { prefix: string; mo
 
 /** What people write where a server wants no key. */
 function isPlaceholder(key: unknown): boolean {
-  return typeof key === "string" && /^(none|empty|fake|dummy|anything|not-needed|no-key|sk-1234|ollama|x+)([-_ ]?key)?$/i.test(key);
+  return (
+    typeof key === "string" && /^(none|empty|fake|dummy|anything|not-needed|no-key|sk-1234|ollama|x+)([-_ ]?key)?$/i.test(key)
+  );
 }
 
 function withV1(base: string): string {

@@ -50,7 +50,11 @@ export function importSettings(source: ImportSource, models: ImportedModel[]): I
   if (header !== undefined) settings.server["auth_headers"] = [header];
   const megabytes = numberOf(general["max_request_size_mb"]);
   if (megabytes !== undefined) settings.server["max_body"] = `${Math.ceil(megabytes)}mb`;
-  for (const [section, table] of Object.entries({ litellm_settings: LITELLM, router_settings: ROUTER, general_settings: GENERAL })) {
+  for (const [section, table] of Object.entries({
+    litellm_settings: LITELLM,
+    router_settings: ROUTER,
+    general_settings: GENERAL,
+  })) {
     for (const member of Object.keys(membersOf(value[section]))) {
       const note = table[member];
       if (note === undefined) source.note("missing", [section, member], "nothing here is like it");
@@ -98,7 +102,8 @@ function routing(source: ImportSource, { steps }: ImportedSettings): void {
     if (strategy === undefined) source.note("missing", path, `no strategy is like ${named}; weights decide`);
     else {
       steps.balance["strategy"] = strategy;
-      if (named.startsWith("usage")) source.note("changed", path, "least_busy goes by requests under way, not by tokens of this minute");
+      if (named.startsWith("usage"))
+        source.note("changed", path, "least_busy goes by requests under way, not by tokens of this minute");
     }
   }
   const breaker: Record<string, unknown> = {};
@@ -122,9 +127,18 @@ function caching(source: ImportSource, { steps }: ImportedSettings): void {
   steps.cache["ttl"] = `${ttl}s`;
   // There the cache is shared by all keys.
   steps.cache["scope"] = "global";
-  source.note("changed", ["litellm_settings", "cache"], "`scope: global` shares replies between keys, as there; `scope: key` does not");
+  source.note(
+    "changed",
+    ["litellm_settings", "cache"],
+    "`scope: global` shares replies between keys, as there; `scope: key` does not",
+  );
   const path = ["litellm_settings", "cache_params", "type"];
-  if (type === "redis") source.note("todo", path, "replies are kept in this process; for Redis uncomment `shared` in gateway.yaml and export REDIS_URL");
+  if (type === "redis")
+    source.note(
+      "todo",
+      path,
+      "replies are kept in this process; for Redis uncomment `shared` in gateway.yaml and export REDIS_URL",
+    );
   else if (type !== "local") source.note("missing", path, `no cache is like ${type}; replies are kept in this process`);
   const known = new Set(["type", "ttl", "mode", "host", "port", "password", "url", "ssl", "namespace"]);
   for (const member of Object.keys(params)) {
@@ -139,7 +153,8 @@ function limits(source: ImportSource, { steps }: ImportedSettings): void {
   const duration = textOf(litellm["budget_duration"]);
   if (dollars !== undefined) {
     const isKnown = duration === undefined || /^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$/.test(duration);
-    if (!isKnown) source.note("changed", ["litellm_settings", "budget_duration"], "it is no span that is known here; the budget is for ever");
+    if (!isKnown)
+      source.note("changed", ["litellm_settings", "budget_duration"], "it is no span that is known here; the budget is for ever");
     steps.limits["budgets"] = [{ per: "global", max: dollars, ...(duration === undefined || !isKnown ? {} : { duration }) }];
   }
   const parallel = [

@@ -34,17 +34,21 @@ const STOP_MS = 10_000;
 /** Starts it. Throws an Error with what it said when it does not come up. */
 export async function startGatewayChild(path: string): Promise<GatewayChild> {
   const masterKey = `sk-${randomBytes(24).toString("hex")}`;
-  const child = spawn(process.execPath, ["--expose-gc", "--import", PROBE, COMMAND, "serve", "--config", path, "--log-level", "error"], {
-    env: {
-      ...process.env,
-      SLUICE_MASTER_KEY: masterKey,
-      SLUICE_SOAK_KEY: "of the fake upstream",
-      SLUICE_HOST: "127.0.0.1",
-      SLUICE_PORT: "0",
-      SLUICE_ADMIN_PORT: "0",
+  const child = spawn(
+    process.execPath,
+    ["--expose-gc", "--import", PROBE, COMMAND, "serve", "--config", path, "--log-level", "error"],
+    {
+      env: {
+        ...process.env,
+        SLUICE_MASTER_KEY: masterKey,
+        SLUICE_SOAK_KEY: "of the fake upstream",
+        SLUICE_HOST: "127.0.0.1",
+        SLUICE_PORT: "0",
+        SLUICE_ADMIN_PORT: "0",
+      },
+      stdio: ["ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  );
   const said = { out: "", error: "", lines: [] as string[] };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -29,7 +29,13 @@ export function soakGoals(result: SoakResult): readonly Goal[] {
     goals.push({ isMet: true, text: `-     memory: fewer than ${MIN_RELOADS_FOR_SLOPE} reloads say nothing about it` });
   } else {
     goals.push(goal(heapSlopeMb <= 0.1, `${mb(heapSlopeMb)} of heap a reload (resident: ${mb(rssSlopeMb)})`, "0.1 MB"));
-    goals.push(goal(handlesGrown <= MAX_HANDLES_GROWN, `${handlesGrown} more handles, ${filesGrown} more open files`, `${MAX_HANDLES_GROWN}`));
+    goals.push(
+      goal(
+        handlesGrown <= MAX_HANDLES_GROWN,
+        `${handlesGrown} more handles, ${filesGrown} more open files`,
+        `${MAX_HANDLES_GROWN}`,
+      ),
+    );
   }
   return goals;
 }

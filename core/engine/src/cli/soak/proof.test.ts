@@ -34,7 +34,14 @@ describe("the figures of a soak", () => {
       sight({ outcome: "refused", fault: "status 429" }),
     ];
     const result = soakResult(sights, { swaps: [], looks: [] });
-    expect(result).toMatchObject({ requests: 7, mixed: 2, failed: 1, refused: 1, faults: { "status 500": 1 }, rssSlopeMb: undefined });
+    expect(result).toMatchObject({
+      requests: 7,
+      mixed: 2,
+      failed: 1,
+      refused: 1,
+      faults: { "status 500": 1 },
+      rssSlopeMb: undefined,
+    });
     expect(soakGoals(result).map(({ isMet }) => isMet)).toEqual([false, false, true]);
   });
 
@@ -56,6 +63,9 @@ describe("the figures of a soak", () => {
     expect(flat.rssSlopeMb).toBeCloseTo(0);
     const leaking = soakResult([sight()], { swaps, looks: [look(20, 100), look(60, 140), look(100, 180)] });
     expect(leaking).toMatchObject({ rssSlopeMb: 1, heapSlopeMb: 0.5, handlesGrown: 0 });
-    expect(soakGoals(leaking).at(-2)).toEqual({ isMet: false, text: "MISS  0.500 MB of heap a reload (resident: 1.000 MB) (goal: 0.1 MB)" });
+    expect(soakGoals(leaking).at(-2)).toEqual({
+      isMet: false,
+      text: "MISS  0.500 MB of heap a reload (resident: 1.000 MB) (goal: 0.1 MB)",
+    });
   });
 });

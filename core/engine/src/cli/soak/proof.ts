@@ -56,7 +56,10 @@ export function soakResult(sights: readonly Sight[], { swaps, looks, pauses = []
     spans.some((span) => beganMs < span.endedMs && beganMs + tookMs > span.beganMs);
   const timed = whole.filter((sight) => !isOver(pauses, sight));
   const times = (of: readonly Sight[]): number[] => of.map(({ tookMs }) => tookMs).toSorted((left, right) => left - right);
-  const [during, between] = [times(timed.filter((sight) => isOver(swaps, sight))), times(timed.filter((sight) => !isOver(swaps, sight)))];
+  const [during, between] = [
+    times(timed.filter((sight) => isOver(swaps, sight))),
+    times(timed.filter((sight) => !isOver(swaps, sight))),
+  ];
   const faults: Record<string, number> = {};
   for (const { fault } of failed) faults[fault ?? ""] = (faults[fault ?? ""] ?? 0) + 1;
   const grown = (of: (look: Look) => number): number => (looks.length < 2 ? 0 : of(looks.at(-1)!) - of(looks[0]!));

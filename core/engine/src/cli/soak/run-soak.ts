@@ -83,10 +83,15 @@ async function reload({ adminUrl, masterKey }: GatewayChild): Promise<void> {
     body: "{}",
     signal: AbortSignal.timeout(RELOAD_TIMEOUT_MS),
   });
-  const attempt = (await response.json()) as { readonly outcome?: string; readonly findings?: readonly { readonly text: string }[] };
+  const attempt = (await response.json()) as {
+    readonly outcome?: string;
+    readonly findings?: readonly { readonly text: string }[];
+  };
   if (attempt.outcome === "applied" || attempt.outcome === "unchanged") return;
   const findings = (attempt.findings ?? []).map(({ text }) => text).join("\n");
-  throw new Error(`an edit that changes a comment and an account was ${attempt.outcome ?? `answered with ${response.status}`}:\n${findings}`);
+  throw new Error(
+    `an edit that changes a comment and an account was ${attempt.outcome ?? `answered with ${response.status}`}:\n${findings}`,
+  );
 }
 
 function chatPath({ pipelines }: Snapshot): string {

@@ -70,7 +70,8 @@ async function sendOne({ gateway, path, models }: TrafficOptions, count: number)
     });
     text = await response.text();
   } catch (error) {
-    fault = error instanceof Error ? `${error.name} ${String((error.cause as Error | undefined)?.message ?? error.message)}` : "broken";
+    fault =
+      error instanceof Error ? `${error.name} ${String((error.cause as Error | undefined)?.message ?? error.message)}` : "broken";
   }
   const tookMs = performance.now() - beganMs;
   const generation = response?.headers.get("x-sluice-generation") ?? undefined;

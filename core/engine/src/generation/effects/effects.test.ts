@@ -31,6 +31,7 @@ const guardrail = (name: string, settings: Partial<GuardrailUseSettings["setting
   use: "pii",
   options: {},
   at: AT,
+  worker: { threads: 2, heapBytes: 1_000_000 },
   settings: { defaultOn: true, mode: "enforce", onError: "fail", budgetMs: 1_000, isolation: "inline", ...settings },
 });
 
@@ -103,7 +104,10 @@ describe("effects", () => {
 
   it("of models: removed, added, redirected, weighed otherwise, without their stand-ins", () => {
     const small = modelOf("small", ["openai/small", "azure/small"], { accessGroups: ["default"] });
-    const weighed = { ...small, targets: small.targets.map((target, index) => (index === 0 ? { ...target, weight: 3 } : target)) };
+    const weighed = {
+      ...small,
+      targets: small.targets.map((target, index) => (index === 0 ? { ...target, weight: 3 } : target)),
+    };
     expect(told({ models: [modelOf("gpt", ["azure/gpt-4"]), weighed, modelOf("new", ["openai/new"])] })).toEqual([
       "danger   model openai/*: is removed",
       "danger   model gpt: is redirected from openai to azure",

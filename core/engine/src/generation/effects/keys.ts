@@ -71,14 +71,20 @@ function settingEffects(before: DeclaredKey, after: DeclaredKey): Effect[] {
   const about = `key ${after.alias}`;
   const { at } = after;
   const effects: Effect[] = [];
-  if (!isSame(before.key, after.key)) effects.push({ risk: "danger", about, message: "has another value: the old one is refused", at });
+  if (!isSame(before.key, after.key))
+    effects.push({ risk: "danger", about, message: "has another value: the old one is refused", at });
   const lost = before.guardrails.filter((name) => !after.guardrails.includes(name));
   const gained = after.guardrails.filter((name) => !before.guardrails.includes(name));
   if (lost.length > 0) effects.push({ risk: "danger", about, message: `loses the guardrails ${listed(lost)}`, at });
   if (gained.length > 0) effects.push({ risk: "caution", about, message: `gains the guardrails ${listed(gained)}`, at });
   const others = changesOf(before, after, ["alias", "key", "models", "limits", "guardrails"]);
   for (const change of others) {
-    effects.push({ risk: change.startsWith("tags") || change.startsWith("metadata") ? "safe" : "caution", about, message: change, at });
+    effects.push({
+      risk: change.startsWith("tags") || change.startsWith("metadata") ? "safe" : "caution",
+      about,
+      message: change,
+      at,
+    });
   }
   return effects;
 }

@@ -44,7 +44,8 @@ function targetEffects(before: ModelSettings, after: ModelSettings): Effect[] {
     effects.push({ risk: "caution", about, message: parts.filter((part) => part !== false).join("; "), at });
   }
   const { removed, added, kept } = matched(before.targets, after.targets, nameOf);
-  if (removed.length > 0) effects.push({ risk: "caution", about, message: `loses the target ${listed(removed.map(nameOf))}`, at });
+  if (removed.length > 0)
+    effects.push({ risk: "caution", about, message: `loses the target ${listed(removed.map(nameOf))}`, at });
   if (added.length > 0) {
     effects.push({ risk: "caution", about, message: `gains the target ${listed(added.map(nameOf))}`, at: added[0]?.at });
   }
@@ -108,7 +109,12 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
     effects.push({ risk: "caution", about, message: `joins ${listed(joined)}: keys that name the group may use it`, at });
   }
   if (left.length > 0) {
-    effects.push({ risk: "caution", about, message: `leaves ${listed(left)}: keys that name the group may no longer use it`, at });
+    effects.push({
+      risk: "caution",
+      about,
+      message: `leaves ${listed(left)}: keys that name the group may no longer use it`,
+      at,
+    });
   }
   for (const change of changesOf(before.info ?? {}, after.info ?? {})) {
     effects.push({ risk: "safe", about, message: `info, ${change}`, at });
@@ -128,8 +134,7 @@ function providersOf({ targets }: ModelSettings): readonly string[] {
 
 /** A new wildcard takes what a shorter one took before. */
 function wildcardOrder(live: Snapshot, candidate: Snapshot): Effect[] {
-  const wildcards = (models: readonly ModelSettings[]): string[] =>
-    models.map(({ id }) => id).filter((id) => id.endsWith("*"));
+  const wildcards = (models: readonly ModelSettings[]): string[] => models.map(({ id }) => id).filter((id) => id.endsWith("*"));
   const before = wildcards(live.models);
   return wildcards(candidate.models)
     .filter((id) => !before.includes(id))

@@ -81,6 +81,9 @@ function oneGuardrail(before: GuardrailUseSettings, after: GuardrailUseSettings)
     effects.push({ risk: "danger", about, message: `is another plugin: ${before.use} -> ${after.use}`, at });
   }
   for (const change of changesOf(before.options, after.options)) effects.push({ risk: "caution", about, message: change, at });
+  for (const change of changesOf(before, after, ["name", "use", "options", "settings"])) {
+    effects.push({ risk: "caution", about, message: change, at });
+  }
   const settings = changedMembers(before.settings, after.settings);
   for (const member of settings) {
     const [from, to] = [before, after].map((use) => (use.settings as unknown as Members)[member]);

@@ -105,7 +105,12 @@ function riskOfLoss(role: string): Risk {
 }
 
 /** What changed within a step: its options, and what every step takes. */
-function stepEffects(before: StepSettings, after: StepSettings, name: string, definitions: StepDefinitions): Omit<Effect, "about">[] {
+function stepEffects(
+  before: StepSettings,
+  after: StepSettings,
+  name: string,
+  definitions: StepDefinitions,
+): Omit<Effect, "about">[] {
   const isGuard = GUARDING.has(roleOf(after, definitions));
   const options = changesOf(before.options, after.options).map((change): Omit<Effect, "about"> => ({
     risk: isGuard && isWeaker(change) ? "danger" : "caution",
@@ -129,5 +134,5 @@ function isWeaker(change: string): boolean {
   if (name === "on_error") return after === "skip";
   if (name === "mode" || name === "stream") return after === "shadow" || after === "observe";
   if (name === "limit_master") return after === "false";
-  return /^max/.test(name) && (after === "none" || Number(after) > Number(before));
+  return name.startsWith("max") && (after === "none" || Number(after) > Number(before));
 }
