@@ -8,10 +8,12 @@ import type { Snapshot } from "./config/snapshot.ts";
 import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
-import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
+import { ConfigEdits } from "./generation/edits.ts";
+import { lastNumberBefore } from "./generation/entries.ts";
 import { openHistory } from "./generation/history.ts";
 import { findLastGood } from "./generation/last-good.ts";
 import { type ApplyResult, GenerationManager, type Rehearse } from "./generation/manager.ts";
+import { EditMeanings } from "./generation/meaning.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -36,6 +38,7 @@ import { KeyRing } from "./resources/key-ring.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { openOutbox } from "./resources/outbox.ts";
 import { RecentRequests } from "./resources/recent-requests.ts";
+import { RequestShapes } from "./resources/request-shapes.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { withFields } from "./telemetry/log.ts";
@@ -157,6 +160,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
+  const shapes = new RequestShapes();
   const state = await openState(snapshot, definitions, log, clock);
   const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
@@ -173,6 +177,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     counting,
     sample: createUsageSampler(counting),
     recent,
+    shapes,
     live: (message) => (isDraining ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
@@ -192,7 +197,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
       ...teamRoutes(keyParts),
-      ...configRoutes(edits, log),
+      ...configRoutes(edits, new EditMeanings({ place: options, definitions, manager, history, shapes }), log),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
     },

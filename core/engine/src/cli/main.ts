@@ -3,10 +3,14 @@
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
+import { addDiffCommand } from "./diff.ts";
+import { doctor } from "./doctor.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
+import { addSoakOptions } from "./soak.ts";
 import { addTeamCommands } from "./teams.ts";
 import { test } from "./test.ts";
 
@@ -58,6 +62,22 @@ const atGateway = (command: Command): Command =>
 
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
+addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
+program
+  .command("doctor")
+  .description("whether this installation can start and serve, or why not: machine, folders, ports, store, credentials")
+  .option(...configOption)
+  .option("--online", "also ask providers for their lists of models, which costs nothing")
+  .option("--json", "print the checks as JSON")
+  .action(doctor);
+
+addSoakOptions(
+  program
+    .command("soak")
+    .description("edit your own configuration over and over under traffic, a fake upstream in place of the providers")
+    .option(...configOption),
+);
+addImportCommand(program.command("import").description("configurations of other gateways"));
 addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
 
 try {

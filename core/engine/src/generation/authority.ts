@@ -48,7 +48,7 @@ export function mayUse(identity: Identity, model: Model): boolean {
 }
 
 /** Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */
-function names(list: readonly string[], model: Model): boolean {
+export function names(list: readonly string[], model: Pick<Model, "id" | "entry" | "accessGroups">): boolean {
   if (list.length === 0) return true;
   return list.some(
     (name) =>

@@ -12,7 +12,7 @@ import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
-import { entryOf, notFound, rollbackTarget } from "./entries.ts";
+import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
 import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult, GenerationManager, ManagerStatus } from "./manager.ts";
 
@@ -39,6 +39,8 @@ export interface Review {
   readonly digest: string | undefined;
   readonly isUnchanged: boolean;
   readonly findings: readonly Finding[];
+  /** The candidate, when it could be read. */
+  readonly snapshot: Snapshot | undefined;
 }
 
 /** Contents that run instead of the files. */
@@ -87,6 +89,8 @@ export class ConfigEdits {
   /** The contents that run, and those of a canary. */
   #running: FileTexts | undefined;
   #trying: OpenedConfig | undefined;
+  /** What ran before what runs now. */
+  #previous: Snapshot | undefined;
   #opened: OpenedConfig;
   #lastReading: Promise<unknown> = Promise.resolve();
   #reading: Reading | undefined;
@@ -149,10 +153,10 @@ export class ConfigEdits {
     const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
     if (snapshot === undefined) {
       const order = checkPipelines(pipelines, definitions.steps);
-      return { digest: undefined, isUnchanged: false, findings: [...findings, ...order] };
+      return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
     }
     const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
-    return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot) };
+    return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
   }
 
   /**
@@ -260,13 +264,21 @@ export class ConfigEdits {
     const { history } = this.#parts;
     if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
     const known = history.entries.find((entry) => entry.generation === result.generation);
+    const snapshots = this.#moveOn();
     if (known !== undefined) {
       this.#entry = known;
       return result;
     }
-    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force });
+    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force, ...snapshots });
     history.add(this.#entry, textsOf(opened));
     return result;
+  }
+
+  /** What ran, and what runs now. */
+  #moveOn(): Pick<EntryOrigin, "from" | "to"> {
+    const from = this.#previous;
+    this.#previous = this.#parts.manager.live?.snapshot;
+    return { from, to: this.#previous };
   }
 
   /** A canary has a place in the history from its end on, whatever that was. */
@@ -275,7 +287,8 @@ export class ConfigEdits {
     this.#trying = undefined;
     if (opened === undefined) return;
     this.#attempts.push(result);
-    const entry = entryOf(result, opened, this.#parts, { origin: "canary" });
+    const snapshots = result.outcome === "promoted" ? this.#moveOn() : {};
+    const entry = entryOf(result, opened, this.#parts, { origin: "canary", ...snapshots });
     const texts = textsOf(opened);
     if (result.outcome === "promoted") {
       this.#entry = entry;
@@ -284,11 +297,4 @@ export class ConfigEdits {
     }
     this.#parts.history.add(result.outcome === "promoted" ? entry : { ...entry, returned: result.reason ?? "" }, texts);
   }
-}
-
-/** Whether a generation's number may be used again: a start with the same contents is the same generation. */
-export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHistory): number {
-  const last = entries.at(-1);
-  if (last === undefined) return 0;
-  return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
 }

@@ -1,20 +1,43 @@
 /** Entries of the history: how an attempt becomes one, and which one a rollback goes to. */
 
 import { type Clock, GatewayError } from "@sluice/spec";
-import type { OpenedConfig } from "../config/load.ts";
-import { changesOf, textsOf } from "./file-texts.ts";
+import type { OpenedConfig, OpenOptions } from "../config/load.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import { effectsOf } from "./effects/effects.ts";
+import { changesOf, snapshotOfTexts, textsOf } from "./file-texts.ts";
 import type { GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult } from "./manager.ts";
 
+/** Of an edit that rewrites everything the worst effects are kept. */
+const KEPT_EFFECTS = 50;
+
+/** What entries are made with. */
+export interface EntryParts {
+  readonly history: GenerationHistory;
+  readonly clock: Clock;
+  readonly place: OpenOptions;
+  readonly definitions: Definitions;
+}
+
+/** How a generation came to be, and between which snapshots it stands. */
+export interface EntryOrigin {
+  readonly origin: GenerationOrigin;
+  readonly contentsOf?: number | undefined;
+  readonly force?: string | undefined;
+  /** What ran before. Absent: what was edited since the last run counts. */
+  readonly from?: Snapshot | undefined;
+  /** What runs now; absent for what never served everybody. */
+  readonly to?: Snapshot | undefined;
+}
+
 /** The entry of a generation that an attempt made. */
-export function entryOf(
-  result: ApplyResult,
-  opened: OpenedConfig,
-  { history, clock }: { readonly history: GenerationHistory; readonly clock: Clock },
-  how: { readonly origin: GenerationOrigin; readonly contentsOf?: number | undefined; readonly force?: string | undefined },
-): HistoryEntry {
+export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryParts, how: EntryOrigin): HistoryEntry {
+  const { history, clock, place, definitions } = parts;
   const last = history.entries.findLast(({ returned }) => returned === undefined);
   const before = last === undefined ? undefined : history.textsOf(last.generation);
+  const from = how.from ?? (before === undefined ? undefined : snapshotOfTexts(before, place, definitions));
+  const effects = from === undefined || how.to === undefined ? [] : effectsOf(from, how.to, definitions.steps);
   return {
     generation: result.generation ?? 0,
     digest: result.digest ?? "",
@@ -24,6 +47,7 @@ export function entryOf(
     isForced: how.force !== undefined && how.origin === "files",
     path: opened.path,
     changes: before === undefined ? [] : changesOf(before, textsOf(opened), opened.cwd),
+    effects: effects.slice(0, KEPT_EFFECTS).map(({ risk, about, message }) => ({ risk, about, message })),
   };
 }
 
@@ -45,6 +69,13 @@ export function rollbackTarget(
   );
   if (earlier === undefined) throw notFound("The history holds no generation before the one that runs.");
   return earlier;
+}
+
+/** Whether a generation's number may be used again: a start with the same contents is the same generation. */
+export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHistory): number {
+  const last = entries.at(-1);
+  if (last === undefined) return 0;
+  return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
 }
 
 /** A refusal for what is not there. */

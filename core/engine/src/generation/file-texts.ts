@@ -1,9 +1,10 @@
 /** Contents of configuration files: those that were read, and those that are on disk. */
 
 import { nameOf } from "../config/open.ts";
-import type { OpenedConfig } from "../config/load.ts";
-import { diskSource, sha256 } from "../config/source.ts";
-import type { SnapshotFile } from "../config/snapshot.ts";
+import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
+import { diskSource, heldSource, sha256 } from "../config/source.ts";
+import type { Snapshot, SnapshotFile } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
 import type { FileTexts } from "./history.ts";
 
 /** A file whose contents on disk are not those that run. */
@@ -16,6 +17,11 @@ export interface DriftedFile {
 export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
   const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
   return new Map(documents.map(({ document: { path, text } }) => [path, text]));
+}
+
+/** The snapshot that contents come to with the references' values of now; `undefined` when they have findings. */
+export function snapshotOfTexts(texts: FileTexts, place: OpenOptions, definitions: Definitions): Snapshot | undefined {
+  return resolveSnapshot(openConfig({ ...place, source: heldSource(texts) }), definitions.all).snapshot;
 }
 
 /** The files that differ, as `config/gateway.yaml (changed)`. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeLog } from "@sluice/kit/testing";
 import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
-import { lastNumberBefore } from "./edits.ts";
+import { lastNumberBefore } from "./entries.ts";
 import { type HistoryEntry, openHistory } from "./history.ts";
 
 let folder: string;

@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "@sluice/spec";
+import type { Effect } from "./effects/effect.ts";
 
 /** How a generation came to be. */
 export type GenerationOrigin = "start" | "files" | "rollback" | "last_good" | "canary";
@@ -23,6 +24,8 @@ export interface HistoryEntry {
   readonly changes: readonly string[];
   /** Why a canary was returned. Such a generation never served everybody, and is nothing to go back to. */
   readonly returned?: string;
+  /** What the edit meant, the worst first. Absent in the histories of older versions. */
+  readonly effects?: readonly Pick<Effect, "risk" | "about" | "message">[];
 }
 
 /** Contents of files by their absolute paths. They hold references to secrets, never values. */

@@ -17,6 +17,7 @@ import type { CompiledRoute } from "../pipeline/compile.ts";
 import { emptyRecord } from "../pipeline/exchange-record.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { RecentRequests } from "../resources/recent-requests.ts";
+import { RequestShapes } from "../resources/request-shapes.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
@@ -44,6 +45,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
     log: fakeLog(lines),
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
     sample: () => undefined,
+    shapes: new RequestShapes(10),
     recent: new RecentRequests(1, emptyRecord),
     record: async (settled) => {
       await record?.();

@@ -8,12 +8,14 @@ import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { spendRows } from "../pipeline/rows.ts";
 import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
+import type { RequestShapes } from "../resources/request-shapes.ts";
 import { writeBytes } from "./egress/bytes.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
 import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "./explain.ts";
+import { noteShape } from "./note-shape.ts";
 import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
 import type { UsageSampler } from "./usage-sample.ts";
 
@@ -27,6 +29,8 @@ export interface ServeParts {
   readonly counting: EstimateParts;
   /** Learns from what upstreams told, behind the reply. */
   readonly sample: UsageSampler;
+  /** Keeps the shapes of the newest requests, to try edits on. */
+  readonly shapes: RequestShapes;
   /** Keeps what happened to the newest requests. */
   readonly recent: RecentRequests<ExchangeRecord>;
 }
@@ -52,6 +56,7 @@ export async function serveExchange(
     const status = response.headersSent ? response.statusCode : undefined;
     writeRecord(parts.recent.next(kindOf(exchange, status)), exchange, outline, status, parts.clock);
   }
+  noteShape(parts.shapes, exchange, outline);
   parts.sample(exchange);
 }
 

@@ -14,6 +14,7 @@ import { emptyRecord, type ExchangeRecord } from "../pipeline/exchange-record.ts
 import type { Definitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { RecentRequests } from "../resources/recent-requests.ts";
+import { RequestShapes } from "../resources/request-shapes.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { systemClock } from "../telemetry/clock.ts";
 import { CallBook } from "./call-book.ts";
@@ -87,6 +88,7 @@ export async function createWorld({ snapshot, definitions, guardrails }: Rehears
     counting: { tokens: roughCounter, factors: createFamilyFactors() },
     sample: () => undefined,
     recent,
+    shapes: new RequestShapes(1),
     live: () => generation,
     isReady: () => true,
   });

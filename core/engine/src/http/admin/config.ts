@@ -6,16 +6,19 @@ import { type Finding, formatFinding } from "../../config/finding.ts";
 import { type Canary, type CanaryPlan, percent } from "../../generation/canary.ts";
 import { readPlan } from "../../generation/canary-plan.ts";
 import type { ConfigEdits } from "../../generation/edits.ts";
+import { formatEffect, summaryOf } from "../../generation/effects/effect.ts";
 import type { Generation } from "../../generation/generation.ts";
 import type { HistoryEntry } from "../../generation/history.ts";
 import type { ApplyResult } from "../../generation/manager.ts";
+import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
+import { countOf, type Replay } from "../../generation/replay.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
 import { invalid, readText, refuseUnknown } from "./fields.ts";
 
 /** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`: the request itself was well. */
-export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
+export function configRoutes(edits: ConfigEdits, meanings: EditMeanings, log: Log): AdminRoutes {
   return {
     async "GET /config/status"() {
       const { live, draining, canary, lastAttempt, entry, drift } = edits.status;
@@ -41,6 +44,8 @@ export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
           ...describeOrigin(entry),
           returned: entry.returned ?? null,
           changes: entry.changes,
+          risk: summaryOf(entry.effects ?? []).risk,
+          effects: (entry.effects ?? []).map((effect) => ({ ...effect, text: formatEffect(effect) })),
         })),
         attempts: attempts.toReversed().map(describeAttempt),
       };
@@ -71,13 +76,22 @@ export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
       return describeAttempt(await edits.rollback(generation));
     },
     async "POST /config/validate"({ body }) {
-      refuseUnknown(Object.keys(body), ["files"], "field");
-      const { digest, isUnchanged, findings } = edits.review(readFiles(body["files"] ?? {}));
+      refuseUnknown(Object.keys(body), ["files", "replay"], "field");
+      const isReplayed = readFlag(body["replay"] ?? false, "replay");
+      const { digest, isUnchanged, findings, snapshot } = edits.review(readFiles(body["files"] ?? {}));
       return {
         outcome: findings.length > 0 ? "refused" : isUnchanged ? "unchanged" : "applicable",
         digest: digest ?? null,
         findings: findings.map(describeFinding),
+        ...(snapshot === undefined ? {} : describeMeaning(meanings.of(snapshot, isReplayed))),
       };
+    },
+    async "POST /config/diff"({ body }) {
+      refuseUnknown(Object.keys(body), ["from", "to", "replay"], "field");
+      const isReplayed = readFlag(body["replay"] ?? false, "replay");
+      const from = readSide(body["from"] ?? "running", "from");
+      const to = readSide(body["to"] ?? "files", "to");
+      return { from, to, ...describeMeaning(meanings.compare(from, to, isReplayed)) };
     },
   };
 }
@@ -96,6 +110,37 @@ function readCanary(value: JsonValue): CanaryPlan | undefined {
   if (least !== null && typeof least !== "number") throw invalid("canary.min_requests", "It must be a whole number.");
   const share = text("share") ?? "";
   return readPlan({ share, for: text("for"), abortIf: text("abort_if"), minRequests: least ?? undefined });
+}
+
+function readSide(value: JsonValue, name: string): Side {
+  if (value === "running" || value === "files") return value;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return value;
+  throw invalid(name, `The field ${name} must be "running", "files" or the number of a generation.`);
+}
+
+function readFlag(value: JsonValue, name: string): boolean {
+  if (typeof value === "boolean") return value;
+  throw invalid(name, `The field ${name} must be true or false.`);
+}
+
+function describeMeaning({ effects, replay }: Meaning) {
+  return {
+    ...summaryOf(effects),
+    effects: effects.map(({ risk, about, message, at }) => ({
+      risk,
+      about,
+      message,
+      file: at?.file ?? null,
+      line: at?.line ?? null,
+      text: formatEffect({ risk, about, message }),
+    })),
+    ...(replay === undefined ? {} : { replay: describeReplay(replay) }),
+  };
+}
+
+function describeReplay({ evaluated, ...tallies }: Replay) {
+  const counted = Object.entries(tallies).map(([name, groups]) => [name, { count: countOf(groups), groups }] as const);
+  return { evaluated, ...Object.fromEntries(counted) };
 }
 
 function readGeneration(value: JsonValue): number | undefined {

@@ -1,0 +1,89 @@
+/** The pipelines of an imported configuration: the shipped ones, with the options that the settings say. */
+
+import type { ImportedGuardrail } from "./guardrails.ts";
+import type { ImportedSettings } from "./settings.ts";
+import { flow } from "./yaml-text.ts";
+
+interface Shipped {
+  readonly routes: readonly string[];
+  readonly operation: string;
+  readonly steps: readonly string[];
+}
+
+const CALLING = ["auth", "cost", "limits", "idempotency", "guardrails", "cache", "fallback", "balance", "retry", "provider"];
+const deployment = (endpoint: string): string => `POST /{provider}/deployments/{deployment...}/${endpoint}`;
+
+/** The routes and steps that every installation is shipped with. */
+export const SHIPPED: Readonly<Record<string, Shipped>> = {
+  chat: {
+    routes: ["POST /v1/chat/completions", "POST /chat/completions", deployment("chat/completions")],
+    operation: "chat",
+    steps: CALLING,
+  },
+  embeddings: {
+    routes: ["POST /v1/embeddings", "POST /embeddings", deployment("embeddings")],
+    operation: "embeddings",
+    steps: CALLING,
+  },
+  images: {
+    routes: ["POST /v1/images/generations", "POST /images/generations", deployment("images/generations")],
+    operation: "images",
+    steps: CALLING.filter((step) => step !== "cache"),
+  },
+  models: {
+    routes: ["GET /v1/models", "GET /models", "GET /v1/models/{model_id...}", "GET /models/{model_id...}"],
+    operation: "models",
+    steps: ["auth", "models"],
+  },
+  passthrough: {
+    routes: ["POST", "GET", "PUT", "PATCH", "DELETE"].map((method) => `${method} /{provider}/{endpoint...}`),
+    operation: "passthrough",
+    steps: ["auth", "cost", "limits", "idempotency", "guardrails", "passthrough"],
+  },
+  spend: {
+    routes: ["GET /spend/logs", "GET /spend/tags", "POST /spend/calculate"],
+    operation: "spend",
+    steps: ["auth", "cost", "spend"],
+  },
+};
+
+/** Texts of the files by their names. */
+export function pipelineFiles(
+  settings: ImportedSettings,
+  guardrails: readonly ImportedGuardrail[],
+): Readonly<Record<string, string>> {
+  const input = guardrails.filter((guardrail) => guardrail.input).map(({ name }) => name);
+  const output = guardrails.filter((guardrail) => guardrail.output).map(({ name }) => name);
+  const options: Readonly<Record<string, object>> = {
+    ...settings.steps,
+    guardrails: {
+      ...(input.length === 0 ? {} : { input }),
+      ...(output.length === 0 ? {} : { output }),
+      // These judge whole texts only, and a window over a stream would be refused.
+      ...(guardrails.some((guardrail) => guardrail.output && WHOLE_TEXTS.has(guardrail.package)) ? { stream: "hold" } : {}),
+    },
+  };
+  return Object.fromEntries(
+    Object.entries(SHIPPED).map(([name, { routes, operation, steps }]) => [
+      `${name}.yaml`,
+      [
+        "version: 1",
+        `pipeline: ${name}`,
+        "routes:",
+        ...routes.map((route) => `  - ${route}`),
+        `operation: ${operation}`,
+        ...(steps.includes("auth") && steps.length > 3 ? [`deadline: ${settings.deadline}`] : []),
+        "steps:                           # outermost first",
+        ...steps.map((step) => stepLine(step, options[step] ?? {})),
+        "end_of_config: true",
+        "",
+      ].join("\n"),
+    ]),
+  );
+}
+
+const WHOLE_TEXTS = new Set(["moderation", "http", "words"]);
+
+function stepLine(step: string, options: object): string {
+  return Object.keys(options).length === 0 ? `  - ${step}` : `  - ${flow({ use: step, with: options })}`;
+}

@@ -1,0 +1,82 @@
+/** What edits mean, for whoever asks: the effects between what runs, the files and older generations, and a replay of traffic. */
+
+import { GatewayError } from "@sluice/spec";
+import { openConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import type { RequestShapes } from "../resources/request-shapes.ts";
+import { snapshotOfTexts } from "./file-texts.ts";
+import type { Effect } from "./effects/effect.ts";
+import { effectsOf } from "./effects/effects.ts";
+import type { GenerationHistory } from "./history.ts";
+import type { GenerationManager } from "./manager.ts";
+import { type Replay, replay } from "./replay.ts";
+
+/** What is compared: what runs, the files as they lie there, or a generation of the history. */
+export type Side = "running" | "files" | number;
+
+/** What it needs of the process. */
+export interface MeaningParts {
+  readonly place: OpenOptions;
+  readonly definitions: Definitions;
+  readonly manager: GenerationManager;
+  readonly history: GenerationHistory;
+  readonly shapes: RequestShapes;
+}
+
+/** The effects of going from one side to the other, and what they do to the newest requests where that was asked. */
+export interface Meaning {
+  readonly effects: readonly Effect[];
+  readonly replay: Replay | undefined;
+}
+
+/** Tells what edits mean. */
+export class EditMeanings {
+  readonly #parts: MeaningParts;
+
+  constructor(parts: MeaningParts) {
+    this.#parts = parts;
+  }
+
+  /** What applying a candidate would mean. */
+  of(candidate: Snapshot, isReplayed: boolean): Meaning {
+    const live = this.#parts.manager.live?.snapshot;
+    return live === undefined ? { effects: [], replay: undefined } : this.#between(live, candidate, isReplayed);
+  }
+
+  /** What going from one side to the other means. Throws `not_found` for a generation that is not kept, `invalid_field` for one with findings. */
+  compare(from: Side, to: Side, isReplayed: boolean): Meaning {
+    return this.#between(this.#snapshotOf(from, "from"), this.#snapshotOf(to, "to"), isReplayed);
+  }
+
+  #between(from: Snapshot, to: Snapshot, isReplayed: boolean): Meaning {
+    const { definitions, shapes } = this.#parts;
+    return {
+      effects: effectsOf(from, to, definitions.steps),
+      replay: isReplayed ? replay(shapes.list(), from, to) : undefined,
+    };
+  }
+
+  #snapshotOf(side: Side, param: string): Snapshot {
+    const { place, definitions, manager, history } = this.#parts;
+    if (side === "running") {
+      const live = manager.live?.snapshot;
+      if (live === undefined) throw new GatewayError("not_found", "Nothing runs.", { param });
+      return live;
+    }
+    if (side === "files") {
+      const { snapshot, findings } = resolveSnapshot(openConfig(place), definitions.all);
+      if (snapshot !== undefined) return snapshot;
+      const message = `The files have ${findings.length} findings; POST /config/validate and sluice check say them.`;
+      throw new GatewayError("invalid_field", message, { param });
+    }
+    const texts = history.textsOf(side);
+    if (texts === undefined) {
+      const kept = history.entries.map(({ generation }) => generation).join(", ") || "none";
+      throw new GatewayError("not_found", `Generation ${side} is not in the history, which holds ${kept}.`, { param });
+    }
+    const snapshot = snapshotOfTexts(texts, place, definitions);
+    if (snapshot !== undefined) return snapshot;
+    throw new GatewayError("invalid_field", `Generation ${side} has findings with the plugins and secrets of now.`, { param });
+  }
+}
