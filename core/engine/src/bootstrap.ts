@@ -12,7 +12,7 @@ import { ConfigEdits } from "./generation/edits.ts";
 import { lastNumberBefore } from "./generation/entries.ts";
 import { openHistory } from "./generation/history.ts";
 import { findLastGood } from "./generation/last-good.ts";
-import { type ApplyResult, GenerationManager, type Rehearse } from "./generation/manager.ts";
+import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { EditMeanings } from "./generation/meaning.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
@@ -31,7 +31,7 @@ import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { rehearseAlone } from "./rehearsal/alone.ts";
-import { rehearse } from "./rehearsal/rehearse.ts";
+import { createRehearsal } from "./rehearsal/rehearsal.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
@@ -109,16 +109,6 @@ async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
   const { results, findings } = await rehearseAlone(snapshot, definitions);
   const all = [...findings, ...results.flatMap((result) => result.findings)];
   return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
-}
-
-/** Runs the tests of a candidate's pipelines; what it finds refuses the candidate. */
-function createRehearsal(definitions: Definitions, log: Log): Rehearse {
-  return async ({ snapshot, guardrails, number }, signal) => {
-    const results = await rehearse({ snapshot, definitions, guardrails }, { signal });
-    const ms = Math.round(results.reduce((sum, result) => sum + result.ms, 0));
-    log.debug("the pipelines' tests have run", { generation: number, tests: results.length, ms });
-    return results.flatMap(({ findings }) => findings);
-  };
 }
 
 /** Time for the last rows to reach the store; what does not is moved by the next start. */

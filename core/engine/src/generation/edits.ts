@@ -274,7 +274,6 @@ export class ConfigEdits {
     return result;
   }
 
-  /** What ran, and what runs now. */
   #moveOn(): Pick<EntryOrigin, "from" | "to"> {
     const from = this.#previous;
     this.#previous = this.#parts.manager.live?.snapshot;

@@ -6,17 +6,8 @@ import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { HostFactory } from "./host.ts";
+import { BuildError } from "./build-error.ts";
 import { IsolatedGuardrail } from "./isolated-guardrail.ts";
-
-/** A configuration that turned out to be at fault when its plugins were made. */
-export class BuildError extends Error {
-  readonly findings: readonly Finding[];
-
-  constructor(findings: readonly Finding[]) {
-    super(findings[0]?.message ?? "The configuration is at fault.");
-    this.findings = findings;
-  }
-}
 
 /** Makes every guardrail. Throws a BuildError for one that cannot be made or has no reach. */
 export function createGuardrails(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): GuardrailCatalog {

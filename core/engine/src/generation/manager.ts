@@ -5,12 +5,11 @@ import type { Clock, Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { policyFindings } from "../lint/lint.ts";
-import { placeOf } from "../pipeline/blame.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { type Canary, type CanaryEnd, type CanaryPlan, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
-import { BuildError } from "./guardrails.ts";
+import { BuildError, buildFinding } from "./build-error.ts";
 import { coldChanges } from "./cold.ts";
 import { isForced, shrinkage } from "./shrink.ts";
 import { PROCESS } from "./tokens.ts";
@@ -291,14 +290,4 @@ export class GenerationManager {
     else this.#log.info(`configuration ${outcome}`, fields);
     return result;
   }
-}
-
-function buildFinding(snapshot: Snapshot, error: unknown): Finding {
-  const said = error instanceof Error ? error.message : String(error);
-  const at = placeOf(error) ?? { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
-  return {
-    at,
-    message: `A plugin could not be made: ${said}`,
-    fix: "Correct the plugin or its options.",
-  };
 }

@@ -3,7 +3,7 @@
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Generation } from "../generation/generation.ts";
-import { BuildError } from "../generation/guardrails.ts";
+import { BuildError } from "../generation/build-error.ts";
 import { placeOf } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { createLog } from "../telemetry/log.ts";

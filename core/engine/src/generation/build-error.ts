@@ -1,0 +1,26 @@
+/** Faults of a configuration that show when its plugins are made. */
+
+import type { Finding } from "../config/finding.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import { placeOf } from "../pipeline/blame.ts";
+
+/** A configuration that turned out to be at fault when its plugins were made. */
+export class BuildError extends Error {
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly Finding[]) {
+    super(findings[0]?.message ?? "The configuration is at fault.");
+    this.findings = findings;
+  }
+}
+
+/** What a plugin that could not be made is told as, at the place that names it. */
+export function buildFinding(snapshot: Snapshot, error: unknown): Finding {
+  const said = error instanceof Error ? error.message : String(error);
+  const at = placeOf(error) ?? { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
+  return {
+    at,
+    message: `A plugin could not be made: ${said}`,
+    fix: "Correct the plugin or its options.",
+  };
+}
