@@ -17,10 +17,12 @@ import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
+import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
+import { createRequestMetrics } from "./http/request-metrics.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
@@ -35,6 +37,8 @@ import { RecentRequests } from "./resources/recent-requests.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { withFields } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { addProcessMetrics } from "./telemetry/process-metrics.ts";
 
 /** Where the configuration is and what surrounds it. */
 export interface ConfigPlace {
@@ -132,13 +136,16 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
   const state = await openState(snapshot, definitions, log, clock);
-  const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
+  const metrics = createMetrics(log);
+  const endProcessMetrics = addProcessMetrics(metrics);
+  const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
   const manager = new GenerationManager(container, lastNumberBefore(snapshot, history));
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
+  addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => [] });
   let isDraining = false;
   const publicApp = createPublicApp({
     log,
@@ -147,6 +154,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     counting,
     sample: createUsageSampler(counting),
     recent,
+    metrics: createRequestMetrics(metrics),
     live: () => (isDraining ? undefined : manager.live),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
@@ -169,6 +177,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...configRoutes(edits, log),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
+      ...metricRoutes(metrics),
     },
   );
   const publicListener = await listenOrExplain(
@@ -188,6 +197,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     reload: () => edits.reload(),
     async stop(drainTimeoutMs = server.drainTimeoutMs) {
       isDraining = true;
+      endProcessMetrics();
       dataFolder.close();
       await edits.close();
       const closed = [publicListener.close(), adminListener.close()];

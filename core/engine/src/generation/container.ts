@@ -5,7 +5,7 @@
 
 import "reflect-metadata";
 import { container as root, type DependencyContainer, instancePerContainerCachingFactory } from "tsyringe";
-import type { Clock, LedgerReader, Log, SharedState, TokenCounter } from "@sluice/spec";
+import type { Clock, LedgerReader, Log, Metrics, SharedState, TokenCounter } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
@@ -21,6 +21,7 @@ import { GENERATION, PROCESS } from "./tokens.ts";
 /** What the process hands to every generation. */
 export interface ProcessParts {
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly definitions: Definitions;
   readonly shared: SharedPool;

@@ -86,8 +86,8 @@ beforeEach(() => {
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
-  const { tokens, state } = fakeHost();
-  parts = () => ({ log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state });
+  const { metrics, tokens, state } = fakeHost();
+  parts = () => ({ log: fakeLog([]), metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   manager = new GenerationManager(createProcessContainer(parts()));
 });
 

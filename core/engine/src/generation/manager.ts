@@ -32,6 +32,8 @@ export interface ManagerStatus {
   readonly live: Generation | undefined;
   readonly draining: readonly Generation[];
   readonly lastAttempt: ApplyResult | undefined;
+  /** How often attempts of this process ended in each way. */
+  readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
 }
 
 /** A log line says this many findings; all of them are on the status page. */
@@ -66,6 +68,7 @@ export class GenerationManager {
   #live: Generation | undefined;
   #lastNumber = 0;
   #lastAttempt: ApplyResult | undefined;
+  readonly #outcomes: Record<ApplyOutcome, number> = { applied: 0, unchanged: 0, refused: 0, superseded: 0 };
   #waiting: Waiting | undefined;
   #isApplying = false;
   #isClosed = false;
@@ -87,7 +90,7 @@ export class GenerationManager {
   }
 
   get status(): ManagerStatus {
-    return { live: this.#live, draining: [...this.#draining.keys()], lastAttempt: this.#lastAttempt };
+    return { live: this.#live, draining: [...this.#draining.keys()], lastAttempt: this.#lastAttempt, outcomes: this.#outcomes };
   }
 
   /** Applies a snapshot. Whatever fails before the swap changes nothing. */
@@ -186,6 +189,7 @@ export class GenerationManager {
   #finish(result: ApplyResult): ApplyResult {
     this.#lastAttempt = result;
     const { outcome, digest, findings } = result;
+    this.#outcomes[outcome]++;
     const fields = {
       outcome,
       digest: digest?.slice(0, 12),

@@ -18,6 +18,7 @@ import { emptyRecord } from "../pipeline/exchange-record.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { RecentRequests } from "../resources/recent-requests.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
 const clock = fakeClock();
@@ -45,6 +46,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
     sample: () => undefined,
     recent: new RecentRequests(1, emptyRecord),
+    metrics: createRequestMetrics(fakeHost().metrics),
     record: async (settled) => {
       await record?.();
       rows.push(...settled);
