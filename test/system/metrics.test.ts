@@ -59,6 +59,12 @@ describe("metrics", () => {
     expect((await admin(gateway, "/metrics", undefined, key)).status).toBe(403);
   });
 
+  it("share the listener with a restart, which a single process cannot do", async () => {
+    const refused = await admin(gateway, "/restart", {});
+    expect(refused.status).toBe(404);
+    expect(await refused.text()).toContain("server.workers");
+  });
+
   it("count whole and streamed requests, their calls, tokens and money", async () => {
     const model = "gpt-4o-mini";
     await (await ask({ model })).text();
@@ -79,7 +85,7 @@ describe("metrics", () => {
   });
 
   it("tell retries and fallbacks, and what clients were refused for", async () => {
-    upstream.script("broken", { status: 500, body: "{}" });
+    upstream.script("broken", { kind: "error", status: 500 });
     await (await ask({ model: "falls" })).text();
     await (await ask({ model: "gpt-4o-mini" }, "sk-nobody-knows-this-key-0000")).text();
     await fetch(`${gateway.publicUrl}/nowhere/${CANARY}`);

@@ -9,8 +9,8 @@ import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import { ConfigEdits, lastNumberBefore } from "./generation/edits.ts";
-import { openHistory } from "./generation/history.ts";
-import { findLastGood } from "./generation/last-good.ts";
+import { openHistory, sharedNumber } from "./generation/history.ts";
+import { findLastGood, type LastGood } from "./generation/last-good.ts";
 import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
@@ -19,6 +19,7 @@ import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
+import { restartRoute } from "./http/admin/restart.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
@@ -28,10 +29,13 @@ import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
+import { moveLeftOutbox, outboxNames } from "./resources/left-outboxes.ts";
+import { outboxName } from "./resources/outbox-file.ts";
 import { openOutbox } from "./resources/outbox.ts";
 import { RecentRequests } from "./resources/recent-requests.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
@@ -86,6 +90,12 @@ export interface RunningGateway {
   readonly snapshot: Snapshot;
   /** Reads the configuration again and applies it. */
   reload(): Promise<ApplyResult>;
+  /** Files of plugins that have changed since they were loaded. */
+  readonly waitingForRestart: readonly string[];
+  /** Moves the rows of an outbox that no process holds any more. Never rejects. */
+  adopt(outbox: string): Promise<void>;
+  /** Leaves new connections to other workers, serves those it has until they end, up to the drain timeout, then stops. */
+  retire(): Promise<void>;
   /** Stops admitting, waits for what is under way up to the drain timeout, flushes the rows and closes everything. */
   stop(drainTimeoutMs?: number): Promise<void>;
 }
@@ -96,17 +106,40 @@ export interface StartOptions extends ConfigPlace {
   readonly clock?: Clock;
   /** Starts with the newest generation of the history when the files have findings. */
   readonly mayUseLastGood?: boolean;
+  /** Starts with the newest generation of the history, whatever the files say: what the other workers run. */
+  readonly mustBeNewest?: boolean;
+  /** Absent: the process is the whole gateway. */
+  readonly worker?: WorkerPlace;
+}
+
+/** A process among several that serve as one. */
+export interface WorkerPlace {
+  /** From 1, one of a kind among those that live. */
+  readonly number: number;
+  /** Shared state in the memory of the supervising process. */
+  readonly hostedState: StateDriver;
+}
+
+/** What a start begins with. */
+export interface Start {
+  readonly opened: OpenedConfig;
+  readonly definitions: Definitions;
+  readonly snapshot: Snapshot;
+  /** The contents that are started with, when they are not those of the files. */
+  readonly held: LastGood | undefined;
 }
 
 /** Time for the last rows to reach the store; what does not is moved by the next start. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
-export async function startGateway(options: StartOptions): Promise<RunningGateway> {
-  const { log, clock = systemClock } = options;
+/** Reads and checks what a start begins with. Throws a ConfigError with findings. */
+export async function prepareStart(options: StartOptions): Promise<Start> {
+  const { log } = options;
   const inFiles = await checkConfig(options);
-  const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
-  const held = options.mayUseLastGood === true ? lastGood : undefined;
+  const isNewest = options.mustBeNewest === true;
+  const lastGood = inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
+  const isSame = lastGood !== undefined && lastGood.digest === inFiles.snapshot?.digest;
+  const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
   const { definitions, snapshot, findings } =
     held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
   if (snapshot === undefined) {
@@ -120,32 +153,50 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       findings: inFiles.findings.map(formatFinding),
     });
   }
-  const { server } = snapshot;
-  const installation = openInstallation({
+  return { opened: inFiles.opened, definitions, snapshot, held };
+}
+
+/** The installation of a start: its secrets, made when they are missing. Throws a StartError. */
+export function installationOf({ server }: Snapshot, environment: ConfigPlace["environment"]): Installation {
+  return openInstallation({
     dataDirectory: server.dataDirectory,
-    masterKey: options.environment.SLUICE_MASTER_KEY,
+    masterKey: environment.SLUICE_MASTER_KEY,
     mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
   });
+}
+
+/** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line. */
+export async function startGateway(options: StartOptions, start?: Start): Promise<RunningGateway> {
+  const { log, clock = systemClock, worker } = options;
+  const { opened, definitions, snapshot, held } = start ?? (await prepareStart(options));
+  const { server } = snapshot;
+  const installation = installationOf(snapshot, options.environment);
   const store = await openStore(snapshot, definitions, log);
-  const ledger = openLedger(server.dataDirectory, store, log, clock);
-  const dataFolder = watchDataFolder(server.dataDirectory, "outbox.db", log);
+  const outboxFile = outboxName(worker?.number);
+  const ledger = openLedger(server.dataDirectory, outboxFile, store, log, clock);
+  const dataFolder = watchDataFolder(server.dataDirectory, outboxFile, log);
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
   const counting = { tokens, factors: createFamilyFactors() };
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
-  const state = await openState(snapshot, definitions, log, clock);
+  const state = await openState(snapshot, definitions, log, clock, worker?.hostedState);
   const metrics = createMetrics(log);
   const endProcessMetrics = addProcessMetrics(metrics);
   const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
-  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history));
+  const manager = new GenerationManager(
+    container,
+    lastNumberBefore(snapshot, history),
+    worker === undefined ? undefined : (digest, last) => sharedNumber(history, digest, last),
+  );
   const first = await manager.apply(snapshot);
   if (first.outcome !== "applied") throw new ConfigError(first.findings);
 
-  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
-  addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => [] });
+  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, opened, held);
+  const pluginFiles = watchPluginFiles(definitions.plugins, log);
+  addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
   let isDraining = false;
   const publicApp = createPublicApp({
     log,
@@ -174,7 +225,8 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
       ...teamRoutes(keyParts),
-      ...configRoutes(edits, log),
+      ...configRoutes(edits, log, () => pluginFiles.waiting),
+      ...restartRoute(),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
       ...metricRoutes(metrics),
@@ -184,33 +236,65 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     () => listen(publicApp.callback(), server.host, server.port),
     `${server.host}:${server.port}`,
   );
+  // The supervising process answers for administration, and asks its workers where nobody else can reach them.
+  const adminPlace = worker === undefined ? server.admin : { host: "127.0.0.1", port: 0 };
   const adminListener = await listenOrExplain(
-    () => listen(adminApp.callback(), server.admin.host, server.admin.port),
-    `${server.admin.host}:${server.admin.port}`,
+    () => listen(adminApp.callback(), adminPlace.host, adminPlace.port, worker === undefined),
+    `${adminPlace.host}:${adminPlace.port}`,
   );
+  const stopping = new AbortController();
+  const adopt = (name: string): Promise<void> =>
+    moveLeftOutbox(name, { directory: server.dataDirectory, store: store.ledger, log, clock }, stopping.signal);
+  const isAlone = worker === undefined;
+  const left = isAlone ? outboxNames(server.dataDirectory).filter((name) => name !== outboxFile) : [];
+  const adopting = (async () => {
+    for (const name of left) await adopt(name);
+  })();
 
-  return {
+  const gateway: RunningGateway = {
     publicUrl: publicListener.url,
     adminUrl: adminListener.url,
     installation,
     snapshot,
+    get waitingForRestart() {
+      return pluginFiles.waiting;
+    },
+    adopt,
     reload: () => edits.reload(),
-    async stop(drainTimeoutMs = server.drainTimeoutMs) {
-      isDraining = true;
-      endProcessMetrics();
-      dataFolder.close();
-      await edits.close();
-      const closed = [publicListener.close(), adminListener.close()];
-      await manager.close(drainTimeoutMs);
-      publicListener.server.closeAllConnections();
-      adminListener.server.closeAllConnections();
-      await Promise.all(closed);
-      await state.stop();
-      await tokens.close();
-      await ledger.close();
-      await store.stop();
+    async retire() {
+      const { drainTimeoutMs } = server;
+      const startMs = clock.monotonic();
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, drainTimeoutMs);
+      await Promise.race([publicListener.retire(), late.promise]);
+      clearTimeout(timer);
+      await gateway.stop(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)));
+    },
+    stop(drainTimeoutMs = server.drainTimeoutMs) {
+      stopped ??= stop(drainTimeoutMs);
+      return stopped;
     },
   };
+  let stopped: Promise<void> | undefined;
+  const stop = async (drainTimeoutMs: number): Promise<void> => {
+    isDraining = true;
+    stopping.abort(new Error("the gateway stops"));
+    endProcessMetrics();
+    pluginFiles.close();
+    dataFolder.close();
+    await edits.close();
+    const closed = [publicListener.close(), adminListener.close()];
+    await manager.close(drainTimeoutMs);
+    publicListener.server.closeAllConnections();
+    adminListener.server.closeAllConnections();
+    await Promise.all(closed);
+    await state.stop();
+    await tokens.close();
+    await adopting;
+    await ledger.close();
+    await store.stop();
+  };
+  return gateway;
 }
 
 async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
@@ -229,14 +313,30 @@ async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log)
 /** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
 const STATE_START_TIMEOUT_MS = 5_000;
 
-async function openState(snapshot: Snapshot, definitions: Definitions, log: Log, clock: Clock): Promise<StateDriver> {
-  const { use, options, instances } = snapshot.shared;
+/** The driver of shared state in memory, for the process that holds it for all; `undefined` where a server holds it. */
+export function hostState({ shared }: Snapshot, definitions: Definitions, log: Log): StateDriver | undefined {
+  const definition = definitions.states.get(shared.use);
+  if (definition === undefined || definition.isRemote) return undefined;
+  return definition.create(shared.options as never, { log: withFields(log, { plugin: shared.use }), clock: systemClock });
+}
+
+async function openState(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  log: Log,
+  clock: Clock,
+  hosted: StateDriver | undefined,
+): Promise<StateDriver> {
+  const { use, options } = snapshot.shared;
+  // Each worker decides alone while the others cannot be asked.
+  const instances = snapshot.shared.instances * (hosted === undefined ? 1 : snapshot.server.workers);
   const definition = definitions.states.get(use);
   if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
   const own = withFields(log, { plugin: use });
   try {
-    const driver = definition.create(options as never, { log: own, clock });
-    const state = definition.isRemote ? createResilientState({ driver, instances, clock, log: own }) : driver;
+    const isHosted = hosted !== undefined && !definition.isRemote;
+    const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
+    const state = definition.isRemote || isHosted ? createResilientState({ driver, instances, clock, log: own }) : driver;
     await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
     return state;
   } catch (error) {
@@ -244,10 +344,10 @@ async function openState(snapshot: Snapshot, definitions: Definitions, log: Log,
   }
 }
 
-function openLedger(directory: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {
+function openLedger(directory: string, name: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {
   let outbox;
   try {
-    outbox = openOutbox({ directory });
+    outbox = openOutbox({ directory, name });
   } catch (error) {
     throw new StartError(messageOf(error), { cause: error });
   }

@@ -67,6 +67,7 @@ export class GenerationManager {
   readonly #draining = new Map<Generation, Promise<void>>();
   #live: Generation | undefined;
   #lastNumber = 0;
+  readonly #numberOf: (digest: string, last: number) => number;
   #lastAttempt: ApplyResult | undefined;
   readonly #outcomes: Record<ApplyOutcome, number> = { applied: 0, unchanged: 0, refused: 0, superseded: 0 };
   #waiting: Waiting | undefined;
@@ -75,8 +76,12 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  /** `lastNumber` is that of the newest generation before this process. */
-  constructor(container: DependencyContainer, lastNumber = 0) {
+  /**
+   * `lastNumber` is that of the newest generation before this process. `numberOf` numbers a candidate where several workers must
+   * agree, by its digest and the last number here.
+   */
+  constructor(container: DependencyContainer, lastNumber = 0, numberOf?: (digest: string, last: number) => number) {
+    this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
     this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
@@ -149,7 +154,7 @@ export class GenerationManager {
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
     let next: Generation;
     try {
-      next = await buildGeneration(this.#container, snapshot, this.#lastNumber + 1);
+      next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
     } catch (error) {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);

@@ -12,7 +12,7 @@ import { audit } from "./audit.ts";
 import { invalid, readText, refuseUnknown } from "./fields.ts";
 
 /** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`: the request itself was well. */
-export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
+export function configRoutes(edits: ConfigEdits, log: Log, waitingForRestart: () => readonly string[]): AdminRoutes {
   return {
     async "GET /config/status"() {
       const { live, draining, lastAttempt, entry, drift } = edits.status;
@@ -21,6 +21,7 @@ export function configRoutes(edits: ConfigEdits, log: Log): AdminRoutes {
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
         draining: draining.map(describeDraining),
+        waiting_for_restart: waitingForRestart(),
       };
     },
     async "GET /config/history"({ query }) {
