@@ -1,7 +1,6 @@
 /** The composition root: the only file that knows everything. */
 
-import { type Clock, type Log, type StateDriver, type Store } from "@sluice/spec";
-import { createResilientState } from "@sluice/kit/state";
+import type { Clock, Log, StateDriver } from "@sluice/spec";
 import { type Finding, formatFinding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
@@ -25,22 +24,20 @@ import { listen } from "./http/listen.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createRequestMetrics } from "./http/request-metrics.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
+import { installationOf, listenOrExplain, openLedger, openState, openStore } from "./open-parts.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
-import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
+import type { Installation } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
-import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { moveLeftOutbox, outboxNames } from "./resources/left-outboxes.ts";
 import { outboxName } from "./resources/outbox-file.ts";
-import { openOutbox } from "./resources/outbox.ts";
 import { RecentRequests } from "./resources/recent-requests.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
-import { withFields } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 import { addProcessMetrics } from "./telemetry/process-metrics.ts";
 
@@ -129,9 +126,6 @@ export interface Start {
   readonly held: LastGood | undefined;
 }
 
-/** Time for the last rows to reach the store; what does not is moved by the next start. */
-const FLUSH_TIMEOUT_MS = 5_000;
-
 /** Reads and checks what a start begins with. Throws a ConfigError with findings. */
 export async function prepareStart(options: StartOptions): Promise<Start> {
   const { log } = options;
@@ -154,15 +148,6 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
     });
   }
   return { opened: inFiles.opened, definitions, snapshot, held };
-}
-
-/** The installation of a start: its secrets, made when they are missing. Throws a StartError. */
-export function installationOf({ server }: Snapshot, environment: ConfigPlace["environment"]): Installation {
-  return openInstallation({
-    dataDirectory: server.dataDirectory,
-    masterKey: environment.SLUICE_MASTER_KEY,
-    mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
-  });
 }
 
 /** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line. */
@@ -295,90 +280,4 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     await store.stop();
   };
   return gateway;
-}
-
-async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
-  const { use, options } = snapshot.store;
-  const definition = definitions.stores.get(use);
-  if (definition === undefined) throw new StartError(`No plugin provides the store ${use}.`);
-  const store = definition.create(options as never, { log: withFields(log, { plugin: use }), clock: systemClock });
-  try {
-    await store.start(AbortSignal.timeout(60_000));
-  } catch (error) {
-    throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
-  }
-  return store;
-}
-
-/** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
-const STATE_START_TIMEOUT_MS = 5_000;
-
-/** The driver of shared state in memory, for the process that holds it for all; `undefined` where a server holds it. */
-export function hostState({ shared }: Snapshot, definitions: Definitions, log: Log): StateDriver | undefined {
-  const definition = definitions.states.get(shared.use);
-  if (definition === undefined || definition.isRemote) return undefined;
-  return definition.create(shared.options as never, { log: withFields(log, { plugin: shared.use }), clock: systemClock });
-}
-
-async function openState(
-  snapshot: Snapshot,
-  definitions: Definitions,
-  log: Log,
-  clock: Clock,
-  hosted: StateDriver | undefined,
-): Promise<StateDriver> {
-  const { use, options } = snapshot.shared;
-  // Each worker decides alone while the others cannot be asked.
-  const instances = snapshot.shared.instances * (hosted === undefined ? 1 : snapshot.server.workers);
-  const definition = definitions.states.get(use);
-  if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
-  const own = withFields(log, { plugin: use });
-  try {
-    const isHosted = hosted !== undefined && !definition.isRemote;
-    const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
-    const state = definition.isRemote || isHosted ? createResilientState({ driver, instances, clock, log: own }) : driver;
-    await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
-    return state;
-  } catch (error) {
-    throw new StartError(`The shared state ${use} did not start: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function openLedger(directory: string, name: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {
-  let outbox;
-  try {
-    outbox = openOutbox({ directory, name });
-  } catch (error) {
-    throw new StartError(messageOf(error), { cause: error });
-  }
-  const ledger = createLedger({ outbox, store: store.ledger, log, clock });
-  return {
-    ...ledger,
-    async close() {
-      await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
-        log.warn("rows stay in the outbox and are moved by the next start", { error });
-      });
-      await ledger.stop();
-      outbox.close();
-    },
-  };
-}
-
-async function listenOrExplain<T>(open: () => Promise<T>, address: string): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === "EADDRINUSE" ? "the port is in use" : code === "EACCES" ? "this user may not use the port" : messageOf(error);
-    throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
-  }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

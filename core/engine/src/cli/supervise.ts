@@ -1,8 +1,9 @@
 /** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
 
-import { hostState, installationOf, type Start, type StartOptions } from "../bootstrap.ts";
+import type { Start, StartOptions } from "../bootstrap.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
+import { hostState, installationOf } from "../open-parts.ts";
 import { StartError } from "../resources/installation.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
 import { Crew, StartRefused } from "./crew.ts";

@@ -25,9 +25,10 @@ interface Watched {
 
 /** Looks once a second at the modules that were loaded. A change is logged once; what is changed back is forgotten. */
 export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], log: Log): PluginFiles {
-  const files = plugins.map(({ url }): Watched => {
+  const files = plugins.flatMap(({ url }): Watched[] => {
+    if (url === undefined) return [];
     const path = fileURLToPath(url);
-    return { path, digest: digestOf(path), seen: stampOf(path), isChanged: false };
+    return [{ path, digest: digestOf(path), seen: stampOf(path), isChanged: false }];
   });
   const look = (): void => {
     for (const file of files) {
