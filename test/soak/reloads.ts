@@ -4,7 +4,7 @@
  */
 
 import { parseArgs } from "node:util";
-import { checkConfig } from "../../core/engine/src/bootstrap.ts";
+import { checkConfig } from "../../core/engine/src/check-config.ts";
 import { soakGoals } from "../../core/engine/src/cli/soak/goals.ts";
 import { runSoak } from "../../core/engine/src/cli/soak/run-soak.ts";
 

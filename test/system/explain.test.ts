@@ -10,7 +10,8 @@ import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
 import { NEVER_EJECTS } from "./workspace.ts";
 
-const SHIPPED = readFileSync(new URL("../../pipelines/chat.yaml", import.meta.url), "utf8").split("\nsteps:")[1] ?? "";
+const SHIPPED = readFileSync(new URL("../../pipelines/chat.yaml", import.meta.url), "utf8");
+const [SHIPPED_STEPS = ""] = SHIPPED.split("\nsteps:").slice(1).join("").split(/\n\S/);
 const KEPT = 30;
 const PROMPT = "a prompt that nobody else may read";
 const ASK = { "x-sluice-explain": "1" };
@@ -98,7 +99,7 @@ function placeOf(step: string): string {
 }
 
 /** The steps of the shipped pipeline, in its order. */
-const STEPS = [...SHIPPED.matchAll(/^ {2}- (?:\{ use: )?([a-z]+)/gm)].map(([, name = ""]) => name);
+const STEPS = [...SHIPPED_STEPS.matchAll(/^ {2}- (?:\{ use: )?([a-z]+)/gm)].map(([, name = ""]) => name);
 const stepOf = ({ steps }: Explanation, name: string) => steps.find(({ step }) => step === name);
 
 describe("an explanation", () => {

@@ -1,85 +1,56 @@
 /** The composition root: the only file that knows everything. */
 
-import { type Clock, type Log, type StateDriver, type Store } from "@sluice/spec";
-import { createResilientState } from "@sluice/kit/state";
-import { type Finding, formatFinding } from "./config/finding.ts";
-import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
+import type { Clock, Log, StateDriver } from "@sluice/spec";
+import { checkConfig, ConfigError, withTests } from "./check-config.ts";
+import { formatFinding } from "./config/finding.ts";
+import type { OpenedConfig } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import { ConfigEdits } from "./generation/edits.ts";
 import { lastNumberBefore } from "./generation/entries.ts";
-import { openHistory } from "./generation/history.ts";
-import { findLastGood } from "./generation/last-good.ts";
-import { type ApplyResult, GenerationManager } from "./generation/manager.ts";
+import { openHistory, sharedNumber } from "./generation/history.ts";
+import { findLastGood, type LastGood } from "./generation/last-good.ts";
+import type { ApplyResult } from "./generation/apply.ts";
+import { GenerationManager } from "./generation/manager.ts";
 import { EditMeanings } from "./generation/meaning.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
+import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
+import { restartRoute } from "./http/admin/restart.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
 import { presentedBy } from "./http/presented.ts";
 import { createPublicApp } from "./http/public.ts";
+import { createRequestMetrics } from "./http/request-metrics.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
-import { policyFindings } from "./lint/lint.ts";
-import { checkPipelines } from "./pipeline/compile.ts";
+import { installationOf, listenOrExplain, openLedger, openState, openStore } from "./open-parts.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
-import { loadPlugins } from "./registry/load.ts";
-import { rehearseAlone } from "./rehearsal/alone.ts";
 import { createRehearsal } from "./rehearsal/rehearsal.ts";
+import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
-import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
+import type { Installation } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
-import { createLedger, type Ledger } from "./resources/ledger.ts";
-import { openOutbox } from "./resources/outbox.ts";
+import { moveLeftOutbox, outboxNames } from "./resources/left-outboxes.ts";
+import { outboxName } from "./resources/outbox-file.ts";
 import { RecentRequests } from "./resources/recent-requests.ts";
 import { RequestShapes } from "./resources/request-shapes.ts";
 import { SharedPool } from "./resources/shared-pool.ts";
 import { systemClock } from "./telemetry/clock.ts";
-import { withFields } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { addProcessMetrics } from "./telemetry/process-metrics.ts";
 
 /** Where the configuration is and what surrounds it. */
 export interface ConfigPlace {
   readonly path: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-}
-
-/** A configuration that was read and checked whole. */
-export interface CheckedConfig {
-  readonly opened: OpenedConfig;
-  readonly definitions: Definitions;
-  readonly snapshot: Snapshot | undefined;
-  readonly findings: readonly Finding[];
-}
-
-/** Reads and checks a configuration: files, plugins, schemas, order of the steps. Makes nothing. */
-export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
-  const opened = openConfig(place);
-  const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
-  const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
-  const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
-  const all = [...pluginFindings, ...findings, ...orderFindings, ...policies];
-  return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
-}
-
-/** A start that failed because of the configuration. */
-export class ConfigError extends Error {
-  readonly findings: readonly Finding[];
-  /** The generation that a start from the last good configuration would take, when there is one. */
-  readonly lastGood: number | undefined;
-
-  constructor(findings: readonly Finding[], lastGood?: number) {
-    super(`The configuration has ${findings.length} finding${findings.length === 1 ? "" : "s"}.`);
-    this.findings = findings;
-    this.lastGood = lastGood;
-  }
 }
 
 /** A gateway that serves. */
@@ -90,6 +61,12 @@ export interface RunningGateway {
   readonly snapshot: Snapshot;
   /** Reads the configuration again and applies it. */
   reload(): Promise<ApplyResult>;
+  /** Files of plugins that have changed since they were loaded. */
+  readonly waitingForRestart: readonly string[];
+  /** Moves the rows of an outbox that no process holds any more. Never rejects. */
+  adopt(outbox: string): Promise<void>;
+  /** Leaves new connections to other workers, serves those it has until they end, up to the drain timeout, then stops. */
+  retire(): Promise<void>;
   /** Stops admitting, waits for what is under way up to the drain timeout, flushes the rows and closes everything. */
   stop(drainTimeoutMs?: number): Promise<void>;
 }
@@ -100,28 +77,39 @@ export interface StartOptions extends ConfigPlace {
   readonly clock?: Clock;
   /** Starts with the newest generation of the history when the files have findings. */
   readonly mayUseLastGood?: boolean;
+  /** Starts with the newest generation of the history, whatever the files say: what the other workers run. */
+  readonly mustBeNewest?: boolean;
+  /** Absent: the process is the whole gateway. */
+  readonly worker?: WorkerPlace;
 }
 
-/** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
-async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
-  const { snapshot, definitions } = checked;
-  if (snapshot === undefined) return checked;
-  const { results, findings } = await rehearseAlone(snapshot, definitions);
-  const all = [...findings, ...results.flatMap((result) => result.findings)];
-  return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
+/** A process among several that serve as one. */
+export interface WorkerPlace {
+  /** From 1, one of a kind among those that live. */
+  readonly number: number;
+  /** Shared state in the memory of the supervising process. */
+  readonly hostedState: StateDriver;
 }
 
-/** Time for the last rows to reach the store; what does not is moved by the next start. */
-const FLUSH_TIMEOUT_MS = 5_000;
+/** What a start begins with. */
+export interface Start {
+  readonly opened: OpenedConfig;
+  readonly definitions: Definitions;
+  readonly snapshot: Snapshot;
+  /** The contents that are started with, when they are not those of the files. */
+  readonly held: LastGood | undefined;
+}
 
-/** Starts a gateway. Throws a ConfigError with findings, or a StartError with one line. */
-export async function startGateway(options: StartOptions): Promise<RunningGateway> {
-  const { log, clock = systemClock } = options;
+/** Reads and checks what a start begins with. Throws a ConfigError with findings. */
+export async function prepareStart(options: StartOptions): Promise<Start> {
+  const { log } = options;
   const read = await checkConfig(options);
   // Without the flag the manager tests them, once everything else is there.
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
-  const lastGood = inFiles.snapshot === undefined ? findLastGood(inFiles.opened, log) : undefined;
-  const held = options.mayUseLastGood === true ? lastGood : undefined;
+  const isNewest = options.mustBeNewest === true;
+  const lastGood = inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
+  const isSame = lastGood !== undefined && lastGood.digest === inFiles.snapshot?.digest;
+  const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
   const { definitions, snapshot, findings } =
     held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
   if (snapshot === undefined) {
@@ -135,15 +123,19 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       findings: inFiles.findings.map(formatFinding),
     });
   }
+  return { opened: inFiles.opened, definitions, snapshot, held };
+}
+
+/** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line. */
+export async function startGateway(options: StartOptions, start?: Start): Promise<RunningGateway> {
+  const { log, clock = systemClock, worker } = options;
+  const { opened, definitions, snapshot, held } = start ?? (await prepareStart(options));
   const { server } = snapshot;
-  const installation = openInstallation({
-    dataDirectory: server.dataDirectory,
-    masterKey: options.environment.SLUICE_MASTER_KEY,
-    mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
-  });
+  const installation = installationOf(snapshot, options.environment);
   const store = await openStore(snapshot, definitions, log);
-  const ledger = openLedger(server.dataDirectory, store, log, clock);
-  const dataFolder = watchDataFolder(server.dataDirectory, "outbox.db", log);
+  const outboxFile = outboxName(worker?.number);
+  const ledger = openLedger(server.dataDirectory, outboxFile, store, log, clock);
+  const dataFolder = watchDataFolder(server.dataDirectory, outboxFile, log);
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
@@ -151,14 +143,22 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const shared = new SharedPool();
   const recent = new RecentRequests(server.explainRequests, emptyRecord);
   const shapes = new RequestShapes();
-  const state = await openState(snapshot, definitions, log, clock);
-  const container = createProcessContainer({ log, clock, definitions, shared, keyRing, ledger, tokens, state });
+  const state = await openState(snapshot, definitions, log, clock, worker?.hostedState);
+  const metrics = createMetrics(log);
+  const endProcessMetrics = addProcessMetrics(metrics);
+  const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
-  const manager = new GenerationManager(container, lastNumberBefore(snapshot, history), createRehearsal(definitions, log));
+  const manager = new GenerationManager(container, {
+    lastNumber: lastNumberBefore(snapshot, history),
+    rehearse: createRehearsal(definitions, log),
+    ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last) }),
+  });
   const first = await manager.apply(snapshot, { hasServed: held !== undefined });
-  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(inFiles.opened, log)?.contentsOf);
+  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
 
-  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, inFiles.opened, held);
+  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, opened, held);
+  const pluginFiles = watchPluginFiles(definitions.plugins, log);
+  addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
   let isDraining = false;
   const publicApp = createPublicApp({
     log,
@@ -168,6 +168,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     sample: createUsageSampler(counting),
     recent,
     shapes,
+    metrics: createRequestMetrics(metrics),
     live: (message) => (isDraining ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
     isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
   });
@@ -187,109 +188,79 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
       ...teamRoutes(keyParts),
-      ...configRoutes(edits, new EditMeanings({ place: options, definitions, manager, history, shapes }), log),
+      ...configRoutes(
+        edits,
+        new EditMeanings({ place: options, definitions, manager, history, shapes }),
+        () => pluginFiles.waiting,
+        log,
+      ),
+      ...restartRoute(),
       ...deploymentRoutes(shared),
       ...requestRoutes(recent, ledger),
+      ...metricRoutes(metrics),
     },
   );
   const publicListener = await listenOrExplain(
     () => listen(publicApp.callback(), server.host, server.port),
     `${server.host}:${server.port}`,
   );
+  // The supervising process answers for administration, and asks its workers where nobody else can reach them.
+  const adminPlace = worker === undefined ? server.admin : { host: "127.0.0.1", port: 0 };
   const adminListener = await listenOrExplain(
-    () => listen(adminApp.callback(), server.admin.host, server.admin.port),
-    `${server.admin.host}:${server.admin.port}`,
+    () => listen(adminApp.callback(), adminPlace.host, adminPlace.port, worker === undefined),
+    `${adminPlace.host}:${adminPlace.port}`,
   );
+  const stopping = new AbortController();
+  const adopt = (name: string): Promise<void> =>
+    moveLeftOutbox(name, { directory: server.dataDirectory, store: store.ledger, log, clock }, stopping.signal);
+  const isAlone = worker === undefined;
+  const left = isAlone ? outboxNames(server.dataDirectory).filter((name) => name !== outboxFile) : [];
+  const adopting = (async () => {
+    for (const name of left) await adopt(name);
+  })();
 
-  return {
+  const gateway: RunningGateway = {
     publicUrl: publicListener.url,
     adminUrl: adminListener.url,
     installation,
     snapshot,
+    get waitingForRestart() {
+      return pluginFiles.waiting;
+    },
+    adopt,
     reload: () => edits.reload(),
-    async stop(drainTimeoutMs = server.drainTimeoutMs) {
-      isDraining = true;
-      dataFolder.close();
-      await edits.close();
-      const closed = [publicListener.close(), adminListener.close()];
-      await manager.close(drainTimeoutMs);
-      publicListener.server.closeAllConnections();
-      adminListener.server.closeAllConnections();
-      await Promise.all(closed);
-      await state.stop();
-      await tokens.close();
-      await ledger.close();
-      await store.stop();
+    async retire() {
+      const { drainTimeoutMs } = server;
+      const startMs = clock.monotonic();
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, drainTimeoutMs);
+      await Promise.race([publicListener.retire(), late.promise]);
+      clearTimeout(timer);
+      await gateway.stop(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)));
+    },
+    stop(drainTimeoutMs = server.drainTimeoutMs) {
+      stopped ??= stop(drainTimeoutMs);
+      return stopped;
     },
   };
-}
-
-async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
-  const { use, options } = snapshot.store;
-  const definition = definitions.stores.get(use);
-  if (definition === undefined) throw new StartError(`No plugin provides the store ${use}.`);
-  const store = definition.create(options as never, { log: withFields(log, { plugin: use }), clock: systemClock });
-  try {
-    await store.start(AbortSignal.timeout(60_000));
-  } catch (error) {
-    throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
-  }
-  return store;
-}
-
-/** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
-const STATE_START_TIMEOUT_MS = 5_000;
-
-async function openState(snapshot: Snapshot, definitions: Definitions, log: Log, clock: Clock): Promise<StateDriver> {
-  const { use, options, instances } = snapshot.shared;
-  const definition = definitions.states.get(use);
-  if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
-  const own = withFields(log, { plugin: use });
-  try {
-    const driver = definition.create(options as never, { log: own, clock });
-    const state = definition.isRemote ? createResilientState({ driver, instances, clock, log: own }) : driver;
-    await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
-    return state;
-  } catch (error) {
-    throw new StartError(`The shared state ${use} did not start: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-function openLedger(directory: string, store: Store, log: Log, clock: Clock): Ledger & { close(): Promise<void> } {
-  let outbox;
-  try {
-    outbox = openOutbox({ directory });
-  } catch (error) {
-    throw new StartError(messageOf(error), { cause: error });
-  }
-  const ledger = createLedger({ outbox, store: store.ledger, log, clock });
-  return {
-    ...ledger,
-    async close() {
-      await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
-        log.warn("rows stay in the outbox and are moved by the next start", { error });
-      });
-      await ledger.stop();
-      outbox.close();
-    },
+  let stopped: Promise<void> | undefined;
+  const stop = async (drainTimeoutMs: number): Promise<void> => {
+    isDraining = true;
+    stopping.abort(new Error("the gateway stops"));
+    endProcessMetrics();
+    pluginFiles.close();
+    dataFolder.close();
+    await edits.close();
+    const closed = [publicListener.close(), adminListener.close()];
+    await manager.close(drainTimeoutMs);
+    publicListener.server.closeAllConnections();
+    adminListener.server.closeAllConnections();
+    await Promise.all(closed);
+    await state.stop();
+    await tokens.close();
+    await adopting;
+    await ledger.close();
+    await store.stop();
   };
-}
-
-async function listenOrExplain<T>(open: () => Promise<T>, address: string): Promise<T> {
-  try {
-    return await open();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why =
-      code === "EADDRINUSE" ? "the port is in use" : code === "EACCES" ? "this user may not use the port" : messageOf(error);
-    throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
-  }
-}
-
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return gateway;
 }

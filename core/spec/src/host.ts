@@ -3,6 +3,7 @@
 import type { GuardrailCatalog } from "./guardrail.ts";
 import type { Authority } from "./identity.ts";
 import type { LedgerReader } from "./ledger.ts";
+import type { Metrics } from "./metrics.ts";
 import type { ModelCatalog, ModelDirectory } from "./model.ts";
 import type { ProviderCatalog } from "./provider.ts";
 import type { SharedState } from "./shared-state.ts";
@@ -39,6 +40,8 @@ export interface SharedValue {
 /** All that a plugin may touch. */
 export interface Host {
   readonly log: Log;
+  /** Metrics under the plugin's name: `refusals_total` of the plugin `limits` is `sluice_limits_refusals_total`. */
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly scope: Scope;
   /** The generation the instance belongs to. */

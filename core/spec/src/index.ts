@@ -10,6 +10,7 @@ export * from "./host.ts";
 export * from "./identity.ts";
 export * from "./json.ts";
 export * from "./ledger.ts";
+export * from "./metrics.ts";
 export * from "./model.ts";
 export * from "./operation.ts";
 export * from "./plugin.ts";

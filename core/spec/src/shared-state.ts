@@ -159,6 +159,8 @@ export interface SharedState {
  * waits longer than the driver's own timeout.
  */
 export interface StateDriver extends SharedState {
+  /** Whether its server is away, and decisions are made without it. Absent: it has none. */
+  readonly isAway?: boolean;
   /** Rejects when its server cannot be reached; it goes on trying, and its calls work once it is there. */
   start(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;

@@ -191,7 +191,7 @@ export class Hold {
   #refused(result: Refused, rules: readonly Rule[], isOfTarget: boolean): GatewayError {
     const rule = rules[result.short];
     this.#exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.whose);
-    return refusalOf(result, rules, this.#parts.host.clock, isOfTarget);
+    return refusalOf(result, rules, this.#parts.host, isOfTarget);
   }
 
   /** From here on it is settled, also when the exchange has ended meanwhile. */

@@ -1,25 +1,42 @@
 /** What a client is told of limits: refusals, and how its own limits stand. */
 
-import { type ClaimState, type Clock, type Exchange, GatewayError, isGatewayError, type Refused } from "@sluice/spec";
+import {
+  type ClaimState,
+  type Clock,
+  type Exchange,
+  GatewayError,
+  type Host,
+  isGatewayError,
+  type MetricDescription,
+  type Refused,
+} from "@sluice/spec";
 import type { BudgetRule, Rule } from "./limits-rule.ts";
 
 /** A slot is free when some request ends: nobody knows when. */
 const SLOT_WAIT_MS = 1_000;
+
+/** What nothing else tells: which kind of limit refused. Its name on the page begins with `sluice_limits_`. */
+export const REFUSALS: MetricDescription = {
+  name: "refusals_total",
+  help: "Requests and upstream calls that a limit refused, by its kind: requests, tokens, slots or budget.",
+  labels: ["kind"],
+};
 
 /** Whether a failure is a limit of the gateway's own: no upstream was called. */
 export function isOwnLimit(error: unknown): boolean {
   return isGatewayError(error) && (error.code === "rate_limited" || error.code === "budget_exceeded");
 }
 
-/** The error of a refused reservation. `isOfTarget`: another target may have room. */
+/** The error of a refused reservation, counted. `isOfTarget`: another target may have room. */
 export function refusalOf(
   { short, neverFits, retryAfterMs, states }: Refused,
   rules: readonly Rule[],
-  clock: Clock,
+  { clock, metrics }: Pick<Host, "clock" | "metrics">,
   isOfTarget: boolean,
 ): GatewayError {
   const rule = rules[short];
   if (rule === undefined) throw new GatewayError("internal_error", "A limit was refused that nobody asked for.");
+  metrics.counter(REFUSALS).with(rule.kind).add();
   if (rule.kind === "budget") return budgetRefusal(rule, states[short], clock, isOfTarget);
   const { limit } = rule.claim;
   if (rule.kind === "slots") {

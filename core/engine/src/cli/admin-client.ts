@@ -23,11 +23,11 @@ export type AskAdmin = (path: string, body?: JsonObject) => Promise<unknown>;
 const TIMEOUT_MS = 15_000;
 
 /** A function that asks the gateway. Throws a CommandError without an address or a master key. */
-export function adminClient(options: AdminOptions): AskAdmin {
+export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskAdmin {
   const { url, dataDirectory } = placeOf(options);
   const masterKey = masterKeyOf(dataDirectory);
   return async (path, body) => {
-    const response = await send(`${url}${path}`, masterKey, body).catch((error: unknown) => {
+    const response = await send(`${url}${path}`, masterKey, body, timeoutMs).catch((error: unknown) => {
       throw new CommandError(
         EXIT.notStarted,
         `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
@@ -39,13 +39,13 @@ export function adminClient(options: AdminOptions): AskAdmin {
   };
 }
 
-function send(url: string, masterKey: string, body: JsonObject | undefined): Promise<Response> {
+function send(url: string, masterKey: string, body: JsonObject | undefined, timeoutMs: number): Promise<Response> {
   return fetch(url, {
     method: body === undefined ? "GET" : "POST",
     // A redirect would carry the master key to where nobody meant it to go.
     redirect: "error",
     headers: { authorization: `Bearer ${masterKey}`, "content-type": "application/json" },
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 }

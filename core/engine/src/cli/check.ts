@@ -1,6 +1,6 @@
 /** `sluice check`: every finding and every doubt of the configuration, one a line. */
 
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import { coverageOf } from "../lint/coverage.ts";
 import { lintsOf } from "../lint/lint.ts";

@@ -1,4 +1,4 @@
-/** `sluice status`, `history`, `reload` and `rollback`: the configuration of the running gateway. */
+/** `sluice status`, `history`, `reload`, `rollback` and `restart`: the configuration of the running gateway. */
 
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "@sluice/spec";
@@ -31,6 +31,14 @@ interface Status {
   readonly last_attempt: Attempt | null;
   readonly canary: CanaryStatus | null;
   readonly shadows: readonly Shadow[];
+  readonly waiting_for_restart: readonly string[];
+  readonly workers?: readonly {
+    readonly worker: number;
+    readonly pid: number;
+    readonly generation: number | null;
+    readonly digest: string | null;
+    readonly leases: number | null;
+  }[];
   readonly draining: readonly { readonly generation: number; readonly leases: number; readonly oldest_age_ms: number }[];
 }
 
@@ -62,7 +70,16 @@ interface CanaryOptions {
 
 type HistoryLine = Origin & { readonly at: string; readonly is_live: boolean; readonly changes: readonly string[] };
 
+interface RestartResult {
+  readonly outcome: string;
+  readonly replaced: number;
+  readonly workers: number;
+  readonly reasons: readonly string[];
+}
+
 const SHOWN_DIGEST = 12;
+/** Each new worker may take a while to be ready. */
+const RESTART_TIMEOUT_MS = 300_000;
 
 /** Adds the commands. `command` makes one with the options that say where the gateway is. */
 export function addConfigCommands(command: (name: string, description: string) => Command): void {
@@ -98,6 +115,19 @@ export function addConfigCommands(command: (name: string, description: string) =
     .action(async (generation: number | undefined, options: Options) => {
       await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
     });
+  command("restart", "replace the worker processes one by one: new code of plugins, cold settings; no request fails").action(
+    restart,
+  );
+}
+
+async function restart(options: AdminOptions & { readonly json?: boolean }): Promise<void> {
+  const result = (await adminClient(options, RESTART_TIMEOUT_MS)("/restart", {})) as RestartResult;
+  if (options.json === true) console.log(JSON.stringify(result, null, 2));
+  else {
+    for (const line of result.reasons) console.log(line);
+    console.log(`${result.outcome}: ${result.replaced} of ${result.workers} workers replaced`);
+  }
+  if (result.outcome !== "restarted") process.exitCode = EXIT.findings;
 }
 
 function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOptions): JsonObject {
@@ -121,7 +151,8 @@ async function apply(options: Options, path: string, body: JsonObject): Promise<
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
 }
 
-function printStatus({ live, drift, last_attempt: last, draining, canary, shadows }: Status): void {
+function printStatus(status: Status): void {
+  const { live, drift, last_attempt: last, draining, canary, shadows, waiting_for_restart: waiting, workers = [] } = status;
   if (live === null) console.log("no generation is live");
   else {
     const since = `since ${live.since}`;
@@ -141,6 +172,12 @@ function printStatus({ live, drift, last_attempt: last, draining, canary, shadow
   for (const { pipeline, step, runs, refused, answered, changed, failed } of shadows) {
     console.log(
       `in shadow: ${step} of ${pipeline}: of ${runs} requests it would have refused ${refused}, answered ${answered}, changed ${changed}; it failed at ${failed}`,
+    );
+  }
+  if (waiting.length > 0) console.log(`changed since they were loaded, and wait for sluice restart: ${waiting.join(", ")}`);
+  for (const { worker, pid, generation, digest, leases } of workers) {
+    console.log(
+      `worker ${worker} (pid ${pid}): generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight`,
     );
   }
   for (const { generation, leases, oldest_age_ms: ageMs } of draining) {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonObject } from "@sluice/spec";
-import { type CheckedConfig, checkConfig } from "../bootstrap.ts";
+import { type CheckedConfig, checkConfig } from "../check-config.ts";
 import { formatFinding } from "../config/finding.ts";
 import { formatEffect, RISKS, summaryOf } from "../generation/effects/effect.ts";
 import { effectsOf } from "../generation/effects/effects.ts";

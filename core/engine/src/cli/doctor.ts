@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { formatFinding } from "../config/finding.ts";
 import { type Check, formatCheck } from "./doctor/check.ts";
 import { checkDataFolder, checkMasterKey, checkPorts } from "./doctor/installation.ts";

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { formatFinding } from "../config/finding.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { type Imported, importLitellm } from "./litellm/import-litellm.ts";

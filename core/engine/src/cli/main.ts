@@ -27,6 +27,7 @@ program
   .option(...configOption)
   .option("--log-level <level>", "debug, info, warn, error or silent", process.env.SLUICE_LOG_LEVEL ?? "info")
   .option("--last-good", "when the files have findings, start with the newest generation that ran")
+  .option("--supervised", "with one worker too, let a process supervise it: sluice restart works, and a crash is mended")
   .action(serve);
 
 program

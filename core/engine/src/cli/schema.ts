@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { editorSchemas } from "../config/emit.ts";
 import { EXIT } from "./exit.ts";
 

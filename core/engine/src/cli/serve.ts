@@ -1,22 +1,25 @@
 /** `sluice serve`: the gateway as a process, with its signals. */
 
-import { ConfigError, type RunningGateway, startGateway } from "../bootstrap.ts";
-import { formatFinding } from "../config/finding.ts";
-import { StartError } from "../resources/installation.ts";
+import cluster from "node:cluster";
+import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
+import { reasonsOf } from "./start-reasons.ts";
+import { supervise } from "./supervise.ts";
 import { welcome } from "./welcome.ts";
+import { runWorker } from "./worker.ts";
 
 /** Options of the command. */
 export interface ServeOptions {
   readonly config: string;
   readonly logLevel: string;
   readonly lastGood?: boolean;
+  readonly supervised?: boolean;
 }
 
 const LEVELS = ["debug", "info", "warn", "error", "silent"];
 
-export async function serve({ config, logLevel, lastGood = false }: ServeOptions): Promise<void> {
+export async function serve({ config, logLevel, lastGood = false, supervised = false }: ServeOptions): Promise<void> {
   if (!LEVELS.includes(logLevel)) {
     console.error(`--log-level ${logLevel} is not one of: ${LEVELS.join(", ")}.`);
     process.exitCode = EXIT.usage;
@@ -30,32 +33,27 @@ export async function serve({ config, logLevel, lastGood = false }: ServeOptions
   const log = createLog(logLevel as LogLevel);
   // A plugin's forgotten promise is a fault of that plugin, and no reason to cut everybody's streams.
   process.on("unhandledRejection", (error) => log.error("a promise was rejected, and nobody waits for it", { error }));
+  const options: StartOptions = { path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood };
   let gateway: RunningGateway;
   try {
-    gateway = await startGateway({ path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood });
+    if (cluster.isWorker) {
+      await runWorker(options);
+      return;
+    }
+    const start = await prepareStart(options);
+    if (start.snapshot.server.workers > 1 || supervised) {
+      await supervise(options, start);
+      return;
+    }
+    gateway = await startGateway(options, start);
   } catch (error) {
-    explain(error);
+    for (const line of reasonsOf(error)) console.error(line);
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   }
   handleSignals(gateway);
   process.off("SIGHUP", ignore);
   console.log(welcome(gateway));
-}
-
-function explain(error: unknown): void {
-  if (error instanceof ConfigError) {
-    for (const finding of error.findings) console.error(formatFinding(finding));
-    if (error.lastGood !== undefined) {
-      console.error(
-        `Generation ${error.lastGood} ran here last: sluice serve --last-good starts with it, and leaves the files as they are.`,
-      );
-    }
-  } else if (error instanceof StartError) {
-    console.error(error.message);
-  } else {
-    console.error(error);
-  }
 }
 
 function handleSignals(gateway: RunningGateway): void {

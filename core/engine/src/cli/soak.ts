@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "@sluice/kit";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { formatFinding } from "../config/finding.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { soakGoals } from "./soak/goals.ts";

@@ -1,7 +1,7 @@
 /** `sluice test`: the tests of the pipelines, without a gateway. */
 
 import { resolve } from "node:path";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { rehearseAlone } from "../rehearsal/alone.ts";

@@ -3,7 +3,12 @@
 import type { RunningGateway } from "../bootstrap.ts";
 
 /** The lines of the first screen. */
-export function welcome({ publicUrl, adminUrl, installation, snapshot }: RunningGateway): string {
+export function welcome({
+  publicUrl,
+  adminUrl,
+  installation,
+  snapshot,
+}: Pick<RunningGateway, "publicUrl" | "adminUrl" | "installation" | "snapshot">): string {
   const lines = [
     `Sluice listens on ${publicUrl}, for administration on ${adminUrl}.`,
     `Data folder: ${snapshot.server.dataDirectory}`,

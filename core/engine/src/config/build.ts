@@ -1,5 +1,6 @@
 /** Snapshots from checked files. */
 
+import { availableParallelism } from "node:os";
 import { createHash } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 
@@ -80,6 +81,7 @@ function serverOf(
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
+    workers: server.workers === "auto" ? availableParallelism() : server.workers,
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
     reload: server.reload,

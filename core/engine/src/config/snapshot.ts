@@ -62,6 +62,8 @@ export interface ServerSettings {
   /** 0: any free port. */
   readonly port: number;
   readonly admin: { readonly host: string; readonly port: number };
+  /** Processes that serve. */
+  readonly workers: number;
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
   readonly drainTimeoutMs: number;

@@ -11,6 +11,7 @@ import type {
   GuardrailCatalog,
   LedgerReader,
   Log,
+  Metrics,
   ModelCatalog,
   ProviderCatalog,
   SharedState,
@@ -31,6 +32,7 @@ import { GENERATION, PROCESS } from "./tokens.ts";
 /** What the process hands to every generation. */
 export interface ProcessParts {
   readonly log: Log;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly definitions: Definitions;
   readonly shared: SharedPool;

@@ -14,7 +14,8 @@ import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
 import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
-import type { ApplyResult, GenerationManager, ManagerStatus } from "./manager.ts";
+import type { ApplyResult } from "./apply.ts";
+import type { GenerationManager, ManagerStatus } from "./manager.ts";
 
 /** What edits need of the process. */
 export interface EditParts {

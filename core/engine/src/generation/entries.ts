@@ -7,7 +7,7 @@ import type { Definitions } from "../registry/definitions.ts";
 import { effectsOf } from "./effects/effects.ts";
 import { changesOf, snapshotOfTexts, textsOf } from "./file-texts.ts";
 import type { GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
-import type { ApplyResult } from "./manager.ts";
+import type { ApplyResult } from "./apply.ts";
 
 /** Of an edit that rewrites everything the worst effects are kept. */
 const KEPT_EFFECTS = 50;

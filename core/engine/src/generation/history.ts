@@ -39,6 +39,8 @@ export interface GenerationHistory {
   add(entry: HistoryEntry, texts: FileTexts): void;
   /** The contents of a generation's files; `undefined` when they are not kept or cannot be read. */
   textsOf(generation: number): FileTexts | undefined;
+  /** Reads what other workers of this gateway have added since. */
+  refresh(): void;
 }
 
 const KEPT = 20;
@@ -53,11 +55,13 @@ interface StoredEntry extends HistoryEntry {
 export function openHistory(dataDirectory: string, log: Log): GenerationHistory {
   const folder = join(dataDirectory, "generations");
   const pathOf = (generation: number): string => join(folder, `${String(generation).padStart(8, "0")}.json`);
-  const entries = namesIn(folder).flatMap((name): HistoryEntry[] => {
-    const stored = readEntry(join(folder, name));
-    if (stored === undefined) log.warn("a generation of the history cannot be read", { path: join(folder, name) });
-    return stored === undefined ? [] : [withoutFiles(stored)];
-  });
+  const readAll = (names: readonly string[]): HistoryEntry[] =>
+    names.flatMap((name): HistoryEntry[] => {
+      const stored = readEntry(join(folder, name));
+      if (stored === undefined) log.warn("a generation of the history cannot be read", { path: join(folder, name) });
+      return stored === undefined ? [] : [withoutFiles(stored)];
+    });
+  const entries = readAll(namesIn(folder));
   return {
     entries,
     add(entry, texts) {
@@ -71,11 +75,27 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
         log.warn("the generation could not be written to the history", { generation: entry.generation, error });
       }
     },
+    refresh() {
+      const last = entries.at(-1)?.generation ?? 0;
+      entries.push(...readAll(namesIn(folder).filter((name) => Number.parseInt(name, 10) > last)));
+      entries.splice(0, entries.length - KEPT);
+    },
     textsOf(generation) {
       const stored = readEntry(pathOf(generation));
       return stored === undefined ? undefined : new Map(stored.files.map(({ path, text }) => [path, text]));
     },
   };
+}
+
+/**
+ * The number of a candidate where several workers keep one history: contents that another worker has just made a generation of are
+ * the same generation here.
+ */
+export function sharedNumber(history: GenerationHistory, digest: string, last: number): number {
+  history.refresh();
+  const newest = history.entries.at(-1);
+  if (newest === undefined) return last + 1;
+  return newest.generation > last && newest.digest === digest ? newest.generation : Math.max(last, newest.generation) + 1;
 }
 
 function namesIn(folder: string): readonly string[] {
@@ -105,7 +125,7 @@ function withoutFiles({ files: _files, ...entry }: StoredEntry): HistoryEntry {
 
 /** It appears whole or not at all, also when the power fails. */
 function writeWhole(path: string, text: string): void {
-  const draft = `${path}.draft`;
+  const draft = `${path}.${process.pid}.draft`;
   const handle = openSync(draft, "w", OWNER_ONLY);
   try {
     writeFileSync(handle, text);

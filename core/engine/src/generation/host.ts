@@ -8,6 +8,7 @@ import type {
   Host,
   LedgerReader,
   Log,
+  Metrics,
   ModelCatalog,
   ProviderCatalog,
   SharedState,
@@ -17,6 +18,7 @@ import { seedDirectory } from "../config/price-seed-models.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { withFields } from "../telemetry/log.ts";
+import { pluginMetrics } from "../telemetry/metrics.ts";
 import type { ClosingScope } from "./scope.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
@@ -30,8 +32,10 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
   const generation = container.resolve<number>(GENERATION.number);
   const snapshot = container.resolve<Snapshot>(GENERATION.snapshot);
   const log = container.resolve<Log>(PROCESS.log);
+  const metrics = container.resolve<Metrics>(PROCESS.metrics);
   return (plugin) => ({
     log: withFields(log, { plugin, generation }),
+    metrics: pluginMetrics(metrics, plugin),
     clock: container.resolve<Clock>(PROCESS.clock),
     scope,
     generation,

@@ -12,6 +12,7 @@ import { type FileTexts, openHistory } from "./history.ts";
 export interface LastGood {
   readonly texts: FileTexts;
   readonly contentsOf: number;
+  readonly digest: string;
   readonly source: ConfigSource;
 }
 
@@ -21,7 +22,7 @@ export function findLastGood(opened: OpenedConfig, log: Log): LastGood | undefin
   const entry = entries.findLast(({ path, returned }) => path === opened.path && returned === undefined);
   const texts = entry === undefined ? undefined : textsOf(entry.generation);
   if (entry === undefined || texts === undefined) return undefined;
-  return { texts, contentsOf: entry.generation, source: heldSource(texts) };
+  return { texts, contentsOf: entry.generation, digest: entry.digest, source: heldSource(texts) };
 }
 
 /** The data folder as far as a broken file says it: read as YAML, else found as text, else the default. */

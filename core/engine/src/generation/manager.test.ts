@@ -8,7 +8,8 @@ import { KeyRing } from "../resources/key-ring.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { createProcessContainer, type ProcessParts } from "./container.ts";
 import type { Generation, Leaseholder } from "./generation.ts";
-import { GenerationManager, type Rehearse } from "./manager.ts";
+import type { Rehearse } from "./apply.ts";
+import { GenerationManager } from "./manager.ts";
 
 const clock = fakeClock();
 let events: string[];
@@ -87,8 +88,8 @@ beforeEach(() => {
   const stores = { keys: {} as KeyStore, teams: {} as TeamStore };
   const keyRing = new KeyRing({ pepper: Buffer.from("p"), masterKey: "m".repeat(24), ...stores, clock });
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
-  const { tokens, state } = fakeHost();
-  parts = () => ({ log: fakeLog([]), clock, definitions, shared, keyRing, ledger, tokens, state });
+  const { metrics, tokens, state } = fakeHost();
+  parts = () => ({ log: fakeLog([]), metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   manager = new GenerationManager(createProcessContainer(parts()));
 });
 
@@ -205,7 +206,7 @@ describe("applying a snapshot", () => {
   });
 
   it("goes on counting where the history ended", async () => {
-    const later = new GenerationManager(createProcessContainer(parts()), 41);
+    const later = new GenerationManager(createProcessContainer(parts()), { lastNumber: 41 });
     expect(await later.apply(snapshot("a"))).toMatchObject({ outcome: "applied", generation: 42 });
   });
 
@@ -333,7 +334,7 @@ describe("a candidate's own tests", () => {
 
   beforeEach(() => {
     rehearse = async () => [];
-    manager = new GenerationManager(createProcessContainer(parts()), 0, tested);
+    manager = new GenerationManager(createProcessContainer(parts()), { rehearse: tested });
   });
 
   it("run once everything is made, before it serves", async () => {

@@ -7,28 +7,13 @@ import type { Snapshot } from "../config/snapshot.ts";
 import { policyFindings } from "../lint/lint.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
-import { type Canary, type CanaryEnd, type CanaryPlan, startCanary } from "./canary.ts";
+import type { ApplyOptions, ApplyOutcome, ApplyResult, ManagerOptions, Rehearse } from "./apply.ts";
+import { type Canary, type CanaryEnd, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
 import { BuildError, buildFinding } from "./build-error.ts";
 import { coldChanges } from "./cold.ts";
 import { isForced, shrinkage } from "./shrink.ts";
 import { PROCESS } from "./tokens.ts";
-
-/** How an attempt to apply a configuration ended. */
-export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
-
-/** An attempt to apply a configuration. */
-export interface ApplyResult {
-  readonly outcome: ApplyOutcome;
-  readonly atMs: number;
-  /** The candidate's digest, `undefined` when it could not be read. */
-  readonly digest: string | undefined;
-  /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
-  readonly generation: number | undefined;
-  readonly findings: readonly Finding[];
-  /** Why a canary ended. */
-  readonly reason?: string;
-}
 
 /** What `GET /config/status` tells. */
 export interface ManagerStatus {
@@ -36,6 +21,8 @@ export interface ManagerStatus {
   readonly draining: readonly Generation[];
   readonly canary: Canary | undefined;
   readonly lastAttempt: ApplyResult | undefined;
+  /** How often attempts of this process ended in each way. */
+  readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
 }
 
 /** A log line says this many findings; all of them are on the status page. */
@@ -46,21 +33,6 @@ const MAX_LOGGED_FINDINGS = 20;
  * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
  */
 const MAX_DRAINING = 8;
-
-/** How a snapshot is applied. */
-export interface ApplyOptions {
-  /** The candidate's digest: what it takes away is meant. */
-  readonly force?: string | undefined;
-  /** It begins with a share of the keys. */
-  readonly canary?: CanaryPlan | undefined;
-  /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
-  readonly isRenewal?: boolean;
-  /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
-  readonly hasServed?: boolean;
-}
-
-/** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
-export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
 interface Waiting {
   readonly snapshot: Snapshot;
@@ -82,16 +54,26 @@ export class GenerationManager {
   /** Told of each canary that has ended. */
   onCanaryEnd: (result: ApplyResult) => void = () => undefined;
   #lastNumber = 0;
+  readonly #numberOf: (digest: string, last: number) => number;
   #lastAttempt: ApplyResult | undefined;
+  readonly #outcomes: Record<ApplyOutcome, number> = {
+    applied: 0,
+    unchanged: 0,
+    refused: 0,
+    superseded: 0,
+    canary: 0,
+    promoted: 0,
+    returned: 0,
+  };
   #waiting: Waiting | undefined;
   #isApplying = false;
   #isClosed = false;
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  /** `lastNumber` is that of the newest generation before this process. Without `rehearse` no pipeline is tested. */
-  constructor(container: DependencyContainer, lastNumber = 0, rehearse?: Rehearse) {
+  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, numberOf }: ManagerOptions = {}) {
     this.#rehearse = rehearse;
+    this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
     this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
@@ -105,7 +87,13 @@ export class GenerationManager {
   }
 
   get status(): ManagerStatus {
-    return { live: this.#live, draining: [...this.#draining.keys()], canary: this.#canary, lastAttempt: this.#lastAttempt };
+    return {
+      live: this.#live,
+      draining: [...this.#draining.keys()],
+      canary: this.#canary,
+      lastAttempt: this.#lastAttempt,
+      outcomes: this.#outcomes,
+    };
   }
 
   /** The generation for whoever presents this: the live one, or the canary. Asked only where a canary may run. */
@@ -208,7 +196,7 @@ export class GenerationManager {
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
     let next: Generation;
     try {
-      next = await buildGeneration(this.#container, snapshot, this.#lastNumber + 1);
+      next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
     } catch (error) {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
@@ -278,6 +266,7 @@ export class GenerationManager {
   #finish(result: ApplyResult): ApplyResult {
     this.#lastAttempt = result;
     const { outcome, digest, findings, reason } = result;
+    this.#outcomes[outcome]++;
     const fields = {
       outcome,
       digest: digest?.slice(0, 12),

@@ -3,6 +3,7 @@
 /** What the process holds once. */
 export const PROCESS = {
   log: Symbol("process.log"),
+  metrics: Symbol("process.metrics"),
   clock: Symbol("process.clock"),
   definitions: Symbol("process.definitions"),
   shared: Symbol("process.shared"),

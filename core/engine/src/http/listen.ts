@@ -1,7 +1,7 @@
 /** Listeners: a Node server with limits of its own. */
 
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, Server as TcpServer } from "node:net";
 import { writeParserError, writeSocketError } from "./egress/parser-error.ts";
 import { refuseExpectation, withLateContinue } from "./expect.ts";
 import { wrongMethod } from "./find-route.ts";
@@ -30,10 +30,18 @@ export interface Listener {
   readonly port: number;
   /** Accepts nothing more, and resolves when the last connection has ended. */
   close(): Promise<void>;
+  /**
+   * Accepts no connection any more and goes on with those it has: each reply says `connection: close`, and one that stays idle
+   * is closed after a while. Resolves when the last has ended.
+   */
+  retire(): Promise<void>;
 }
 
-/** Opens a listener. Rejects when the address cannot be used. */
-export function listen(handler: RequestListener, host: string, port: number): Promise<Listener> {
+/** How long a connection may stay idle after `retire`: its client may be about to send, and finds out with the next reply. */
+const RETIRED_IDLE_MS = 5_000;
+
+/** Opens a listener. Workers have one together, unless it is not shared. Rejects when the address cannot be used. */
+export function listen(handler: RequestListener, host: string, port: number, isShared = true): Promise<Listener> {
   const server = createServer(LIMITS, handler);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
@@ -43,11 +51,17 @@ export function listen(handler: RequestListener, host: string, port: number): Pr
   server.on("connect", (_request, socket) => writeSocketError(socket, wrongMethod("CONNECT", [])));
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, host, () => {
+    server.listen({ port, host, exclusive: !isShared }, () => {
       server.off("error", reject);
       const address = server.address() as AddressInfo;
       const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
-      resolve({ server, url: `http://${shown}:${address.port}`, port: address.port, close: () => closeServer(server) });
+      resolve({
+        server,
+        url: `http://${shown}:${address.port}`,
+        port: address.port,
+        close: () => closeServer(server),
+        retire: () => retireServer(server),
+      });
     });
   });
 }
@@ -56,5 +70,20 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
+  });
+}
+
+function retireServer(server: Server): Promise<void> {
+  server.keepAliveTimeout = RETIRED_IDLE_MS;
+  server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false;
+  });
+  const idle = setTimeout(() => server.closeIdleConnections(), RETIRED_IDLE_MS);
+  return new Promise((resolve) => {
+    // An HTTP server's own `close` ends idle connections at once, under clients that are about to send on them.
+    TcpServer.prototype.close.call(server, () => {
+      clearTimeout(idle);
+      resolve();
+    });
   });
 }

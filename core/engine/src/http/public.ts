@@ -61,6 +61,7 @@ async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
       : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
     if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
     writeError(response, failure, ["x-request-id", id]);
+    parts.metrics.countUnrouted(failure.status, failure.code);
   }
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
 }

@@ -19,6 +19,7 @@ import { LiveExchange } from "../pipeline/exchange.ts";
 import { RecentRequests } from "../resources/recent-requests.ts";
 import { RequestShapes } from "../resources/request-shapes.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
+import { createRequestMetrics } from "./request-metrics.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
 const clock = fakeClock();
@@ -47,6 +48,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
     sample: () => undefined,
     shapes: new RequestShapes(10),
     recent: new RecentRequests(1, emptyRecord),
+    metrics: createRequestMetrics(fakeHost().metrics),
     record: async (settled) => {
       await record?.();
       rows.push(...settled);

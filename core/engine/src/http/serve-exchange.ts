@@ -16,6 +16,7 @@ import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
 import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "./explain.ts";
 import { noteShape } from "./note-shape.ts";
+import type { RequestMetrics } from "./request-metrics.ts";
 import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
 import type { UsageSampler } from "./usage-sample.ts";
 
@@ -33,6 +34,7 @@ export interface ServeParts {
   readonly shapes: RequestShapes;
   /** Keeps what happened to the newest requests. */
   readonly recent: RecentRequests<ExchangeRecord>;
+  readonly metrics: RequestMetrics;
 }
 
 /** Serves one exchange. Never throws: every failure becomes an answer, and every answer has its rows first. */
@@ -52,8 +54,9 @@ export async function serveExchange(
   } finally {
     exchange.end();
   }
+  const status = response.headersSent ? response.statusCode : undefined;
+  parts.metrics.count(exchange, outline, status, parts.clock.monotonic());
   if (parts.recent.isOn) {
-    const status = response.headersSent ? response.statusCode : undefined;
     writeRecord(parts.recent.next(kindOf(exchange, status)), exchange, outline, status, parts.clock);
   }
   noteShape(parts.shapes, exchange, outline);

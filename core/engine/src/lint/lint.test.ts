@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkConfig } from "../bootstrap.ts";
+import { checkConfig } from "../check-config.ts";
 import { overlaidSource } from "../config/source.ts";
 import { coverageOf } from "./coverage.ts";
 import { lintsOf, policyFindings } from "./lint.ts";

@@ -1,7 +1,7 @@
 /** The rehearsal of a candidate: what the manager runs before a swap. */
 
 import type { Log } from "@sluice/spec";
-import type { Rehearse } from "../generation/manager.ts";
+import type { Rehearse } from "../generation/apply.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { rehearse } from "./rehearse.ts";
 

@@ -17,6 +17,7 @@ import { RecentRequests } from "../resources/recent-requests.ts";
 import { RequestShapes } from "../resources/request-shapes.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { systemClock } from "../telemetry/clock.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
 import { CallBook } from "./call-book.ts";
 import { rehearsingGuardrails } from "./guardrails.ts";
 import { identityOf } from "./identity.ts";
@@ -89,6 +90,7 @@ export async function createWorld({ snapshot, definitions, guardrails }: Rehears
     sample: () => undefined,
     recent,
     shapes: new RequestShapes(1),
+    metrics: { count: () => undefined, countUnrouted: () => undefined },
     live: () => generation,
     isReady: () => true,
   });
@@ -124,6 +126,7 @@ interface OwnParts {
 function processOf({ definitions, log, shared, rows, masterKey }: OwnParts): ProcessParts {
   return {
     log,
+    metrics: createMetrics(log),
     clock: systemClock,
     definitions,
     shared,

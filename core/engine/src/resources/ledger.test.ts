@@ -74,12 +74,12 @@ test("loses nothing and doubles nothing when the store fails five times, and log
   await ledger.record([makeRow("b")]);
   const flushed = ledger.flush();
   await pass(0);
-  expect(ledger.health()).toEqual({ pendingBatches: 2, isStoreFailing: true });
+  expect(ledger.health()).toMatchObject({ pendingBatches: 2, isStoreFailing: true });
   for (let index = 0; index < 5; index++) await pass(5_000);
   await flushed;
   expect([...store.kept.keys()]).toEqual(["a:1", "b:1"]);
   expect(store.calls).toBe(6);
-  expect(ledger.health()).toEqual({ pendingBatches: 0, isStoreFailing: false });
+  expect(ledger.health()).toEqual({ pendingBatches: 0, isStoreFailing: false, lagMs: 0 });
   expect(log.lines).toEqual([
     "warn spend rows do not reach the store; they wait in the outbox and are tried again",
     "info spend rows reach the store again",

@@ -21,6 +21,8 @@ export interface LedgerHealth {
   readonly pendingBatches: number;
   /** Whether the store refused the last rows it was given. They are tried again. */
   readonly isStoreFailing: boolean;
+  /** How long rows have been waiting for the store, in milliseconds; 0 when it has all of them. */
+  readonly lagMs: number;
 }
 
 /**
@@ -78,7 +80,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       }
       return store.spent(filter, signal);
     },
-    health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing }),
+    health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing, lagMs: mover.lagMs }),
     stop: () => mover.stop(),
   };
 }

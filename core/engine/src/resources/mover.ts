@@ -33,6 +33,8 @@ export class Mover {
   #isStopped = false;
   #failures = 0;
   #failingSinceMs = 0;
+  /** When the oldest rows that wait came, as near as the mover knows: it looks when it is noticed and when it has moved. */
+  #behindSinceMs: number | undefined;
 
   constructor({ outbox, store, log, clock }: MoverOptions) {
     this.#outbox = outbox;
@@ -51,9 +53,16 @@ export class Mover {
     return this.#failures > 0;
   }
 
+  /** How long rows have been waiting, in milliseconds; 0 when the store has all of them. */
+  get lagMs(): number {
+    return this.#behindSinceMs === undefined || !this.hasWork ? 0 : this.#clock.monotonic() - this.#behindSinceMs;
+  }
+
   /** Says that there may be work. Costs nothing when a move is due or under way. */
   notice(): void {
-    if (this.#timer === undefined && this.#running === undefined && this.hasWork) this.#arm(MOVE_DELAY_MS);
+    if (this.#timer !== undefined || this.#running !== undefined || !this.hasWork) return;
+    this.#behindSinceMs ??= this.#clock.monotonic();
+    this.#arm(MOVE_DELAY_MS);
   }
 
   /** Resolves once all that was appended before the call is in the store. While the store fails, its retries go on. */
@@ -103,6 +112,7 @@ export class Mover {
   /** Moves what was committed when it began, and what somebody waits for. Returns when to try again after a failure. */
   async #move(): Promise<number | undefined> {
     const begun = this.#outbox.committedSequence;
+    const begunMs = this.#clock.monotonic();
     while (!this.#isStopped && this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target)) {
       try {
         const batch = this.#outbox.peek();
@@ -117,6 +127,8 @@ export class Mover {
       await yieldToLoop();
     }
     this.#waiters.resolveThrough(this.#outbox.discardedSequence);
+    // What is left has come since it began.
+    if (!this.#isStopped) this.#behindSinceMs = this.hasWork ? begunMs : undefined;
     return undefined;
   }
 

@@ -36,9 +36,14 @@ export interface OutboxFile {
   close(): void;
 }
 
-/** Opens `outbox.db` in the directory. Throws `Error` with the file's name and what to do. */
-export function openOutboxFile(directory: string, maxBytes = DEFAULT_MAX_BYTES): OutboxFile {
-  const path = join(directory, "outbox.db");
+/** The file of a process: `outbox.db`; beside others, each further worker has one of its own. */
+export function outboxName(worker = 1): string {
+  return worker === 1 ? "outbox.db" : `outbox-${worker}.db`;
+}
+
+/** Opens the file in the directory. Throws `Error` with the file's name and what to do. */
+export function openOutboxFile(directory: string, maxBytes = DEFAULT_MAX_BYTES, name = outboxName()): OutboxFile {
+  const path = join(directory, name);
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -11,8 +11,10 @@ export const MAX_BATCH_ROWS = 200;
 
 /** What `openOutbox` needs. */
 export interface OutboxOptions {
-  /** The data directory. It is made when it is missing; the file in it is `outbox.db`. */
+  /** The data directory. It is made when it is missing. */
   readonly directory: string;
+  /** The file in it. Absent: `outbox.db`. */
+  readonly name?: string;
   /** The file's bound; appends are refused beyond it. Absent: 4 GiB, some millions of rows. */
   readonly maxBytes?: number;
   /** Committed rows kept in memory for the mover; beyond that it reads the file. Absent: 10,000. */
@@ -21,7 +23,7 @@ export interface OutboxOptions {
 
 /** Opens the outbox. Throws `Error`, for people, when the file cannot be used or another process holds it. */
 export function openOutbox(options: OutboxOptions): Outbox {
-  return new Outbox(openOutboxFile(options.directory, options.maxBytes), options.maxRowsInMemory);
+  return new Outbox(openOutboxFile(options.directory, options.maxBytes, options.name), options.maxRowsInMemory);
 }
 
 /** An open outbox. The numbers of its batches only grow while it is open. */

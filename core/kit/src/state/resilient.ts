@@ -95,6 +95,9 @@ export function createResilientState(options: ResilientOptions): StateDriver {
   };
 
   return {
+    get isAway() {
+      return isAlone;
+    },
     async start(signal) {
       try {
         await driver.start(signal);

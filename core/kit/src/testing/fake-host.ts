@@ -2,6 +2,7 @@
 
 import type { Host, Log } from "@sluice/spec";
 import { fakeClock } from "./fake-clock.ts";
+import { fakeMetrics } from "./fake-metrics.ts";
 import { fakeState } from "./fake-state.ts";
 
 /** One line that a plugin logged. */
@@ -25,6 +26,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
   const { clock = fakeClock() } = parts;
   return {
     log: fakeLog(lines),
+    metrics: fakeMetrics(),
     clock,
     scope: { defer: (close) => void closers.unshift(close) },
     generation: 1,

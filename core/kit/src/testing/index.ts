@@ -6,6 +6,7 @@ export * from "./event-frame.ts";
 export * from "./fake-clock.ts";
 export * from "./fake-exchange.ts";
 export * from "./fake-host.ts";
+export * from "./fake-metrics.ts";
 export * from "./fake-state.ts";
 export * from "./run-step.ts";
 export * from "./shared-state-contract.ts";

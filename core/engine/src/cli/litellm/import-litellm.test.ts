@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { checkConfig, type CheckedConfig } from "../../bootstrap.ts";
+import { checkConfig, type CheckedConfig } from "../../check-config.ts";
 import { formatFinding } from "../../config/finding.ts";
 import { type Imported, importLitellm } from "./import-litellm.ts";
 import { SHIPPED } from "./pipeline-files.ts";

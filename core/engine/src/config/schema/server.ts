@@ -39,6 +39,16 @@ export const serverSchema: JsonSchema = {
         },
       },
     },
+    workers: {
+      oneOf: [
+        { type: "integer", minimum: 1, maximum: 64 },
+        { type: "string", enum: ["auto"] },
+      ],
+      default: 1,
+      description:
+        "Processes that serve; auto: one for each core. With 2 or more, one further process supervises them and answers for administration, and `sluice restart` replaces them without a failed request.",
+      examples: ["auto"],
+    },
     auth_headers: {
       type: "array",
       description: "Names of headers that carry a key, read before `authorization`.",
@@ -116,6 +126,7 @@ export interface ServerSection {
   readonly host: string;
   readonly port: number;
   readonly admin: { readonly host: string; readonly port: number };
+  readonly workers: number | "auto";
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
   readonly reload: "on_save" | "on_request";

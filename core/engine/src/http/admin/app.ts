@@ -17,7 +17,18 @@ export interface AdminRequest {
   readonly body: JsonObject;
 }
 
-/** Answers an admin request with a JSON value. */
+/** An answer that is no JSON. */
+export class TextAnswer {
+  readonly type: string;
+  readonly text: string;
+
+  constructor(type: string, text: string) {
+    this.type = type;
+    this.text = text;
+  }
+}
+
+/** Answers an admin request with a JSON value, or a text with a type of its own. */
 export type AdminHandler = (request: AdminRequest) => Promise<unknown>;
 
 /** Admin routes as `METHOD /path`. */
@@ -48,7 +59,9 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     ctx.set("cache-control", "no-store");
     try {
       await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
-      ctx.body = await dispatch(ctx, table);
+      const answer = await dispatch(ctx, table);
+      if (answer instanceof TextAnswer) ctx.set("content-type", answer.type);
+      ctx.body = answer instanceof TextAnswer ? answer.text : answer;
     } catch (error) {
       writeFailure(ctx, error, parts.log);
     }

@@ -9,7 +9,7 @@ import type { ConfigEdits } from "../../generation/edits.ts";
 import { formatEffect, summaryOf } from "../../generation/effects/effect.ts";
 import type { Generation } from "../../generation/generation.ts";
 import type { HistoryEntry } from "../../generation/history.ts";
-import type { ApplyResult } from "../../generation/manager.ts";
+import type { ApplyResult } from "../../generation/apply.ts";
 import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
@@ -18,7 +18,12 @@ import { audit } from "./audit.ts";
 import { invalid, readText, refuseUnknown } from "./fields.ts";
 
 /** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`: the request itself was well. */
-export function configRoutes(edits: ConfigEdits, meanings: EditMeanings, log: Log): AdminRoutes {
+export function configRoutes(
+  edits: ConfigEdits,
+  meanings: EditMeanings,
+  waitingForRestart: () => readonly string[],
+  log: Log,
+): AdminRoutes {
   return {
     async "GET /config/status"() {
       const { live, draining, canary, lastAttempt, entry, drift } = edits.status;
@@ -29,6 +34,7 @@ export function configRoutes(edits: ConfigEdits, meanings: EditMeanings, log: Lo
         draining: draining.map(describeDraining),
         canary: canary === undefined ? null : describeCanary(canary),
         shadows: live === undefined ? [] : live.shadows.map(describeShadow),
+        waiting_for_restart: waitingForRestart(),
       };
     },
     async "GET /config/history"({ query }) {

@@ -1,0 +1,51 @@
+/** Reading and checking a whole configuration, before anything is made of it. */
+
+import type { Finding } from "./config/finding.ts";
+import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
+import type { Snapshot } from "./config/snapshot.ts";
+import { policyFindings } from "./lint/lint.ts";
+import { checkPipelines } from "./pipeline/compile.ts";
+import type { Definitions } from "./registry/definitions.ts";
+import { loadPlugins } from "./registry/load.ts";
+import { rehearseAlone } from "./rehearsal/alone.ts";
+
+/** A configuration that was read and checked whole. */
+export interface CheckedConfig {
+  readonly opened: OpenedConfig;
+  readonly definitions: Definitions;
+  readonly snapshot: Snapshot | undefined;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads and checks a configuration: files, plugins, schemas, order of the steps. Makes nothing. */
+export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
+  const opened = openConfig(place);
+  const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
+  const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
+  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
+  const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
+  const all = [...pluginFindings, ...findings, ...orderFindings, ...policies];
+  return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
+}
+
+/** A start that failed because of the configuration. */
+export class ConfigError extends Error {
+  readonly findings: readonly Finding[];
+  /** The generation that a start from the last good configuration would take, when there is one. */
+  readonly lastGood: number | undefined;
+
+  constructor(findings: readonly Finding[], lastGood?: number) {
+    super(`The configuration has ${findings.length} finding${findings.length === 1 ? "" : "s"}.`);
+    this.findings = findings;
+    this.lastGood = lastGood;
+  }
+}
+
+/** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
+export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
+  const { snapshot, definitions } = checked;
+  if (snapshot === undefined) return checked;
+  const { results, findings } = await rehearseAlone(snapshot, definitions);
+  const all = [...findings, ...results.flatMap((result) => result.findings)];
+  return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
+}

@@ -1,0 +1,54 @@
+/** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
+
+import type { Start, StartOptions } from "../bootstrap.ts";
+import { createWorkersListener } from "../http/admin/workers.ts";
+import { listen } from "../http/listen.ts";
+import { hostState, installationOf } from "../open-parts.ts";
+import { StartError } from "../resources/installation.ts";
+import { outboxNames } from "../resources/left-outboxes.ts";
+import { Crew, StartRefused } from "./crew.ts";
+import { EXIT } from "./exit.ts";
+import { welcome } from "./welcome.ts";
+
+/** Starts the workers and the admin listener, and follows signals. Throws a StartError. */
+export async function supervise(options: StartOptions, { snapshot, definitions }: Start): Promise<void> {
+  const { log, environment } = options;
+  const { server } = snapshot;
+  const installation = installationOf(snapshot, environment);
+  const state = hostState(snapshot, definitions, log);
+  await state?.start(AbortSignal.timeout(5_000));
+  const crew = new Crew({ size: server.workers, log, state });
+  const admin = createWorkersListener({ log, workers: () => crew.serving, restart: () => crew.restart() });
+  const adminListener = await listen(admin, server.admin.host, server.admin.port, false).catch((error: unknown) => {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw new StartError(`Cannot listen on ${server.admin.host}:${server.admin.port}: ${code}.`, { cause: error });
+  });
+  const publicUrl = await crew.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
+    crew.kill();
+    // The worker has said why.
+    if (error instanceof StartRefused) process.exit(EXIT.notStarted);
+    throw error;
+  });
+  let isStopping = false;
+  const stop = (signal: NodeJS.Signals): void => {
+    if (isStopping) {
+      crew.kill();
+      process.exit(1);
+    }
+    isStopping = true;
+    console.log(`${signal}: finishing what is under way; once more ends at once.`);
+    void (async () => {
+      await crew.stop();
+      adminListener.server.closeAllConnections();
+      await adminListener.close();
+      await state?.stop();
+      process.exit(EXIT.done);
+    })();
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("SIGHUP", () => crew.reload());
+  // The log says how it went.
+  process.on("SIGUSR2", () => void crew.restart());
+  console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
+}

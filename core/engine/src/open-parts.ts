@@ -1,0 +1,119 @@
+/** What a start opens, each with a sentence for people when it cannot: secrets, store, shared state, ledger, listeners. */
+
+import type { Clock, Log, StateDriver, Store } from "@sluice/spec";
+import { createResilientState } from "@sluice/kit/state";
+import type { Snapshot } from "./config/snapshot.ts";
+import type { Definitions } from "./registry/definitions.ts";
+import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
+import { createLedger, type Ledger } from "./resources/ledger.ts";
+import { openOutbox } from "./resources/outbox.ts";
+import { systemClock } from "./telemetry/clock.ts";
+import { withFields } from "./telemetry/log.ts";
+
+/** Time for the last rows to reach the store; what does not is moved by the next start. */
+const FLUSH_TIMEOUT_MS = 5_000;
+
+/** The installation of a start: its secrets, made when they are missing. Throws a StartError. */
+export function installationOf({ server }: Snapshot, environment: Readonly<Record<string, string | undefined>>): Installation {
+  return openInstallation({
+    dataDirectory: server.dataDirectory,
+    masterKey: environment.SLUICE_MASTER_KEY,
+    mayMakeMasterKey: isLoopback(server.host) && isLoopback(server.admin.host),
+  });
+}
+
+/** The store of a start. Throws a StartError. */
+export async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
+  const { use, options } = snapshot.store;
+  const definition = definitions.stores.get(use);
+  if (definition === undefined) throw new StartError(`No plugin provides the store ${use}.`);
+  const store = definition.create(options as never, { log: withFields(log, { plugin: use }), clock: systemClock });
+  try {
+    await store.start(AbortSignal.timeout(60_000));
+  } catch (error) {
+    throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
+  }
+  return store;
+}
+
+/** Time for the server of shared state to answer at the start; without it the gateway starts all the same. */
+const STATE_START_TIMEOUT_MS = 5_000;
+
+/** The driver of shared state in memory, for the process that holds it for all; `undefined` where a server holds it. */
+export function hostState({ shared }: Snapshot, definitions: Definitions, log: Log): StateDriver | undefined {
+  const definition = definitions.states.get(shared.use);
+  if (definition === undefined || definition.isRemote) return undefined;
+  return definition.create(shared.options as never, { log: withFields(log, { plugin: shared.use }), clock: systemClock });
+}
+
+/** Shared state of a start; `hosted` is the driver of a worker whose supervisor holds it. Throws a StartError. */
+export async function openState(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  log: Log,
+  clock: Clock,
+  hosted: StateDriver | undefined,
+): Promise<StateDriver> {
+  const { use, options } = snapshot.shared;
+  // Each worker decides alone while the others cannot be asked.
+  const instances = snapshot.shared.instances * (hosted === undefined ? 1 : snapshot.server.workers);
+  const definition = definitions.states.get(use);
+  if (definition === undefined) throw new StartError(`No plugin provides the shared state ${use}.`);
+  const own = withFields(log, { plugin: use });
+  try {
+    const isHosted = hosted !== undefined && !definition.isRemote;
+    const driver = isHosted ? hosted : definition.create(options as never, { log: own, clock });
+    const state = definition.isRemote || isHosted ? createResilientState({ driver, instances, clock, log: own }) : driver;
+    await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
+    return state;
+  } catch (error) {
+    throw new StartError(`The shared state ${use} did not start: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** The ledger of a start, with its outbox of this name. Throws a StartError. */
+export function openLedger(
+  directory: string,
+  name: string,
+  store: Store,
+  log: Log,
+  clock: Clock,
+): Ledger & { close(): Promise<void> } {
+  let outbox;
+  try {
+    outbox = openOutbox({ directory, name });
+  } catch (error) {
+    throw new StartError(messageOf(error), { cause: error });
+  }
+  const ledger = createLedger({ outbox, store: store.ledger, log, clock });
+  return {
+    ...ledger,
+    async close() {
+      await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
+        log.warn("rows stay in the outbox and are moved by the next start", { error });
+      });
+      await ledger.stop();
+      outbox.close();
+    },
+  };
+}
+
+/** Opens a listener. Throws a StartError that says why not. */
+export async function listenOrExplain<T>(open: () => Promise<T>, address: string): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === "EADDRINUSE" ? "the port is in use" : code === "EACCES" ? "this user may not use the port" : messageOf(error);
+    throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
