@@ -66,6 +66,8 @@ export class GenerationManager {
     returned: 0,
   };
   #waiting: Waiting | undefined;
+  /** The digest of the candidate that is being applied. */
+  #attempting: string | undefined;
   #isApplying = false;
   #isClosed = false;
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
@@ -128,7 +130,7 @@ export class GenerationManager {
     return new Promise((resolve, reject) => {
       this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
       this.#waiting = { snapshot, options, resolve, reject };
-      this.#onNews?.();
+      if (this.#isOutdated()) this.#onNews?.();
       if (!this.#isApplying) void this.#work();
     });
   }
@@ -167,6 +169,7 @@ export class GenerationManager {
     this.#isApplying = true;
     for (let job = this.#waiting; job !== undefined; job = this.#waiting) {
       this.#waiting = undefined;
+      this.#attempting = job.snapshot.digest;
       try {
         const result = await this.#attempt(job);
         // A renewal that found nothing new is no news.
@@ -226,7 +229,7 @@ export class GenerationManager {
     if (this.#rehearse === undefined || hasServed) return { failures: [], isCut: false };
     const controller = new AbortController();
     this.#onNews = () => controller.abort();
-    if (this.#waiting !== undefined || this.#isClosed) controller.abort();
+    if (this.#isOutdated()) controller.abort();
     try {
       const failures = await this.#rehearse(candidate, controller.signal);
       return { failures, isCut: controller.signal.aborted };
@@ -243,12 +246,17 @@ export class GenerationManager {
     if (this.#draining.size >= MAX_DRAINING) {
       this.#log.warn("an edit waits until one of the old generations has drained", { draining: this.#draining.size });
     }
-    while (this.#draining.size >= MAX_DRAINING && this.#waiting === undefined && !this.#isClosed) {
+    while (this.#draining.size >= MAX_DRAINING && !this.#isOutdated()) {
       const news = new Promise<void>((resolve) => (this.#onNews = resolve));
       await Promise.race([news, ...this.#draining.values()]);
       this.#onNews = undefined;
     }
-    return this.#waiting === undefined && !this.#isClosed;
+    return !this.#isOutdated();
+  }
+
+  /** Whether the candidate that is being applied has been overtaken: by other contents, or by the end. The same again is no news. */
+  #isOutdated(): boolean {
+    return this.#isClosed || (this.#waiting !== undefined && this.#waiting.snapshot.digest !== this.#attempting);
   }
 
   #drain(generation: Generation, deadlineMs: number): void {

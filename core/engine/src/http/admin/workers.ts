@@ -93,7 +93,7 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Answer
   if (method === "GET" && path === "/deployments") return joined(await askAll(workers, question), joinDeployments);
   if (method === "GET" && path === "/config/status") return joined(await askAll(workers, question), joinStatus);
   if (method === "GET" && path.startsWith("/requests/")) return oneOfThem(await askAll(workers, question));
-  if (method === "POST" && (path === "/config/reload" || path === "/config/rollback")) {
+  if (method === "POST" && /^\/config\/(?:reload|rollback|canary\/\w+)$/.test(path)) {
     return joined(await askInTurn(workers, question), joinAttempts);
   }
   return ask(first, question);
