@@ -2,6 +2,8 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
+    // Vitest leaves a core to others: on two cores one would stand idle.
+    maxWorkers: 2,
     reporters: ["default", "json"],
     outputFile: { json: "node_modules/.cache/tests.json" },
     projects: [
@@ -23,7 +25,6 @@ export default defineConfig({
           include: ["test/system/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
         },
       },
     ],
