@@ -1,6 +1,7 @@
 /** @sluice/kit: for plugin authors. */
 
 export { admit } from "./admit.ts";
+export { type AttemptStart, openAttempt } from "./attempt.ts";
 export { type Branch, branchOf } from "./branch.ts";
 export { isAbandoned, isClientGone } from "./abandoned.ts";
 export { type BudgetPeriod, budgetPeriod } from "./budget-period.ts";

@@ -1,6 +1,6 @@
 /** Entries of the cache and of repeats: a line about the reply, then the reply's own bytes. */
 
-import { bytesDocument, isObject } from "@sluice/kit";
+import { bytesDocument, isObject, openAttempt } from "@sluice/kit";
 import { rawFrame } from "@sluice/kit/openai";
 import type { Attempt, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/spec";
 
@@ -98,21 +98,14 @@ export function streamReply(frames: readonly Frame[]): Reply {
 
 /** The record of a reply that was served from an entry. */
 export function servedFrom({ head }: Pick<Entry, "head">, model: Model | undefined, startedAtMs: number, nowMs: number): Attempt {
-  return {
-    number: 0,
-    model,
-    target: { id: head.targetId, provider: head.targetProvider, model: head.targetModel },
-    provider: head.provider,
-    startedAtMs,
-    firstContentAtMs: nowMs,
-    endedAtMs: nowMs,
-    upstreamMs: undefined,
-    outcome: "success",
-    error: undefined,
-    usage: head.usage,
-    usageSource: head.usageSource,
-    replyTexts: undefined,
-  };
+  const target = { id: head.targetId, provider: head.targetProvider, model: head.targetModel };
+  const attempt = openAttempt({ number: 0, target, model, provider: head.provider, startedAtMs });
+  attempt.firstContentAtMs = nowMs;
+  attempt.endedAtMs = nowMs;
+  attempt.outcome = "success";
+  attempt.usage = head.usage;
+  attempt.usageSource = head.usageSource;
+  return attempt;
 }
 
 function lineOf(frame: Frame): string {

@@ -1,5 +1,6 @@
 /** The results that repeats get: what the client was given, to the byte. */
 
+import { openAttempt } from "@sluice/kit";
 import type { Attempt, BytesReply, Clock, Exchange, Frame, Reply, StreamReply } from "@sluice/spec";
 import {
   decodeEntry,
@@ -69,21 +70,8 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
 function payer({ attempts, served, model }: Exchange): Attempt {
   const attempt = attempts.findLast(({ outcome }) => outcome === "success") ?? served;
   if (attempt !== undefined) return attempt;
-  return {
-    number: 0,
-    model,
-    target: { id: "", provider: "", model: "" },
-    provider: "",
-    startedAtMs: 0,
-    firstContentAtMs: undefined,
-    endedAtMs: undefined,
-    upstreamMs: undefined,
-    outcome: "success",
-    error: undefined,
-    usage: undefined,
-    usageSource: undefined,
-    replyTexts: undefined,
-  };
+  const nobody = { id: "", provider: "", model: "" };
+  return { ...openAttempt({ number: 0, target: nobody, model, provider: "", startedAtMs: 0 }), outcome: "success" };
 }
 
 function isGood({ attempts, served }: Exchange): boolean {

@@ -1,7 +1,7 @@
 /** Estimates: what a request may use, before anybody knows. Cheap for tokens, careful for money. */
 
 import { promptParts } from "@sluice/kit/openai";
-import { isObject, pricedAs } from "@sluice/kit";
+import { isObject, openAttempt, pricedAs } from "@sluice/kit";
 import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/spec";
 
 /** What a request may use. */
@@ -154,20 +154,9 @@ const NO_TOKENS = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
 /** An attempt as it might end. */
 function attemptOf(target: Target, provider: string, usage: Usage): Attempt {
-  return {
-    number: 0,
-    target,
-    model: undefined,
-    provider,
-    startedAtMs: 0,
-    firstContentAtMs: undefined,
-    endedAtMs: undefined,
-    upstreamMs: undefined,
-    outcome: "success",
-    error: undefined,
-    usage,
-    usageSource: "estimated",
-    replyTexts: undefined,
-    cost: undefined,
-  };
+  const attempt = openAttempt({ number: 0, target, provider, startedAtMs: 0 });
+  attempt.outcome = "success";
+  attempt.usage = usage;
+  attempt.usageSource = "estimated";
+  return attempt;
 }

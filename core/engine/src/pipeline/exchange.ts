@@ -1,5 +1,6 @@
 /** The exchange: one client request on its way through the house. */
 
+import { openAttempt } from "@sluice/kit";
 import {
   type AbortBilling,
   type Attempt,
@@ -112,23 +113,13 @@ export class LiveExchange implements Exchange {
   }
 
   beginAttempt(target: Target, provider: string): Attempt {
-    const attempt: Attempt = {
+    const attempt = openAttempt({
       number: this.attempts.length + 1,
       target,
       model: this.model,
       provider,
       startedAtMs: this.#clock.now(),
-      firstContentAtMs: undefined,
-      endedAtMs: undefined,
-      upstreamMs: undefined,
-      outcome: undefined,
-      error: undefined,
-      usage: undefined,
-      usageSource: undefined,
-      replyTexts: undefined,
-      cost: undefined,
-      replyScale: undefined,
-    };
+    });
     this.attempts.push(attempt);
     return attempt;
   }

@@ -1,5 +1,6 @@
 /** The exchange that a step in shadow works on: it begins as the real one is, and nothing that is set on it has an effect. */
 
+import { openAttempt } from "@sluice/kit";
 import type {
   AbortBilling,
   Attempt,
@@ -81,21 +82,7 @@ export class ShadowExchange implements Exchange {
 
   /** No upstream call is made in shadow: this opens a record that nobody keeps. */
   beginAttempt(target: Target, provider: string): Attempt {
-    return {
-      number: 0,
-      target,
-      model: this.model,
-      provider,
-      startedAtMs: this.startedAtMs,
-      firstContentAtMs: undefined,
-      endedAtMs: undefined,
-      upstreamMs: undefined,
-      outcome: undefined,
-      error: undefined,
-      usage: undefined,
-      usageSource: undefined,
-      replyTexts: undefined,
-    };
+    return openAttempt({ number: 0, target, model: this.model, provider, startedAtMs: this.startedAtMs });
   }
 
   onSettle(settled: () => void): void {

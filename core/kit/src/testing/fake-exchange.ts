@@ -1,6 +1,7 @@
 /** An exchange for tests of steps and providers. */
 
 import type { Attempt, ClientRequest, Exchange, GatewayRequest, Identity, JsonObject, Target } from "@sluice/spec";
+import { openAttempt } from "../attempt.ts";
 import { writtenDocument } from "../json/document.ts";
 
 /** An exchange whose members a test may set. `receive` does nothing unless the test gives one. */
@@ -92,19 +93,7 @@ export function fakeTarget(provider = "openai", model = "gpt-4o-mini"): Target {
 /** An attempt that has just begun. */
 export function fakeAttempt(parts: Partial<Attempt> = {}): Attempt {
   return {
-    number: 1,
-    target: fakeTarget(),
-    provider: "openai",
-    startedAtMs: Date.UTC(2026, 0, 1),
-    firstContentAtMs: undefined,
-    endedAtMs: undefined,
-    upstreamMs: undefined,
-    outcome: undefined,
-    error: undefined,
-    usage: undefined,
-    usageSource: undefined,
-    replyTexts: undefined,
-    cost: undefined,
+    ...openAttempt({ number: 1, target: fakeTarget(), provider: "openai", startedAtMs: Date.UTC(2026, 0, 1) }),
     ...parts,
   };
 }
