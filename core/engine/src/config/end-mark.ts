@@ -6,7 +6,7 @@ import type { ConfigDocument } from "./document.ts";
 import type { Fault } from "./explain.ts";
 
 /** The key. */
-export const END_MARK = "end_of_config";
+const END_MARK = "end_of_config";
 
 /** The schema of the key, the same in every kind of file. */
 export const endMarkSchema: JsonSchema = {

@@ -133,7 +133,7 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
 }
 
 /** The fault of a key that does not exist. */
-export function unknownKey(path: Path, known: readonly string[]): Fault {
+function unknownKey(path: Path, known: readonly string[]): Fault {
   const meant = nearest(String(path.at(-1)), known);
   const fix =
     meant === undefined

@@ -5,7 +5,7 @@ import { modelReferenceFaults } from "./model-rules.ts";
 import { formatPath, valueAtPath } from "./path.ts";
 
 /** Names of providers that would collide with the gateway's own paths. */
-export const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "health"];
+const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "health"];
 
 /** The faults of a gateway file that a schema cannot express. Reads whatever is there; schemas report what is not. */
 export function gatewayFaults(gateway: unknown): Fault[] {

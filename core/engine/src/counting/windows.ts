@@ -1,7 +1,7 @@
 /** Cuts texts into windows, so that neither the splitting pattern nor its stack ever sees more than one of them. */
 
 /** Characters of a window. A cut costs a token at most, so even a text without word breaks is wrong by less than 0.1 %. */
-export const WINDOW = 8_192;
+const WINDOW = 8_192;
 /** A window is cut at a word break in its last part, when there is one. */
 const SEARCHED = 1_024;
 

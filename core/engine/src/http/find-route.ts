@@ -38,12 +38,12 @@ function isServed({ snapshot, routes }: Generation, path: string, match: ReturnT
 }
 
 /** Methods as `allow` says them: HEAD goes wherever GET goes. */
-export function withHead(methods: readonly string[]): readonly string[] {
+function withHead(methods: readonly string[]): readonly string[] {
   return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
 }
 
 /** The refusal of a path that does not exist. */
-export function noRoute(): GatewayError {
+function noRoute(): GatewayError {
   return new GatewayError("route_not_found", "This path does not exist.");
 }
 

@@ -6,7 +6,7 @@ import { type TestSection, testsSchema } from "./pipeline-tests.ts";
 import { stepUseProperties, type StepUseSection } from "./step-use.ts";
 
 /** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
-export const ROUTE_PATTERN =
+const ROUTE_PATTERN =
   "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
 
 /** The schema of a step's long form, its options left open: those are checked step by step. */

@@ -10,7 +10,7 @@ export const PROTECTIONS = ["limits", "cost", "guardrails_in", "guardrails_out"]
 export type Protection = (typeof PROTECTIONS)[number];
 
 /** The lints, with what each is about. */
-export const LINTS = {
+const LINTS = {
   step_order: "steps in an order that is allowed and hardly meant",
   uncovered_route: "routes without a protection that others have, or that a key relies on",
   fallback_capability: "models that stand in and cannot do what the model can that they stand in for",

@@ -96,7 +96,7 @@ function readJson(path: string): unknown {
  * Compares a value with a golden file. One that does not exist is written, and the test fails, so that somebody reads it: delete
  * the file to have it written again.
  */
-export function goldenFile(path: string, actual: JsonValue): void {
+function goldenFile(path: string, actual: JsonValue): void {
   const plain = JSON.parse(JSON.stringify(actual)) as JsonValue;
   if (!existsSync(path)) {
     writeFileSync(path, `${JSON.stringify(plain, null, 2)}\n`);
@@ -108,7 +108,7 @@ export function goldenFile(path: string, actual: JsonValue): void {
 }
 
 /** Where two values differ first, in words. */
-export function firstDifference(wanted: JsonValue | undefined, actual: JsonValue | undefined, path: string): string | undefined {
+function firstDifference(wanted: JsonValue | undefined, actual: JsonValue | undefined, path: string): string | undefined {
   if (isDeepStrictEqual(wanted, actual)) return undefined;
   if (isObject(wanted) && isObject(actual)) {
     for (const name of new Set([...Object.keys(wanted), ...Object.keys(actual)])) {

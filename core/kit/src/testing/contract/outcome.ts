@@ -34,7 +34,7 @@ export function requestOutcome(provider: Provider, request: ProviderRequest): Js
 }
 
 /** A call as data: the body as JSON where it is JSON, secrets as `[secret]`. */
-export function shownCall(call: UpstreamCall): JsonObject {
+function shownCall(call: UpstreamCall): JsonObject {
   if (call.kind === "local") return { kind: "local", status: call.status, headers: call.headers, body: [...call.body] };
   const headers = Object.fromEntries(Object.entries(call.headers).map(([name, value]) => [name, shownHeader(value)]));
   return { method: call.method, url: call.url, headers, body: shownBody(call.body) };
