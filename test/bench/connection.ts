@@ -7,9 +7,9 @@ const HEADERS_END = Buffer.from("\r\n\r\n");
 const BODY_END = Buffer.from("\r\n0\r\n\r\n");
 const OK = Buffer.from("HTTP/1.1 200");
 
-/** A connection that sends the same request again and again. */
+/** A connection that sends request after request. */
 export interface Connection {
-  /** Sends the request and calls back when the reply is complete. `ok` is false for any status but 200. */
+  /** Sends a request and calls back when the reply is complete. `ok` is false for any status but 200. */
   exchange(done: (ok: boolean) => void): void;
   /** Keeps the bytes of the next reply. */
   record(): void;
@@ -20,8 +20,8 @@ export interface Connection {
   close(): void;
 }
 
-/** Opens a connection to 127.0.0.1. Rejects when nobody listens; `lost` is called when it breaks later. */
-export function openConnection(port: number, request: Buffer, lost: (error: Error) => void): Promise<Connection> {
+/** Opens a connection to 127.0.0.1 for what `request` gives. Rejects when nobody listens; `lost` is called when it breaks later. */
+export function openConnection(port: number, request: () => Buffer, lost: (error: Error) => void): Promise<Connection> {
   const reader = new ReplyReader();
   let done: ((ok: boolean) => void) | undefined;
   let kept: Buffer[] | undefined;
@@ -55,7 +55,7 @@ export function openConnection(port: number, request: Buffer, lost: (error: Erro
       resolve({
         exchange(callback) {
           done = callback;
-          socket.write(request);
+          socket.write(request());
         },
         record: () => (kept = []),
         get recorded() {

@@ -6,7 +6,9 @@ import type { ScenarioResult, Summary } from "./report.ts";
 export interface Goal {
   readonly text: string;
   readonly scenario: string;
-  readonly against: "floor" | "portkey";
+  /** The target that is judged. Default: `sluice`. */
+  readonly target?: "sluice-limits-cache";
+  readonly against: "floor" | "portkey" | "sluice";
   readonly figure: (own: Summary, other: Summary) => number;
   readonly isMet: (figure: number) => boolean;
 }
@@ -27,6 +29,14 @@ export const GOALS: readonly Goal[] = [
     against: "floor",
     figure: (own) => own.cpuRatio,
     isMet: (figure) => figure <= 1.4,
+  },
+  {
+    text: "whole c=32: limits, a budget and a cache miss add less than 15 % CPU per request",
+    scenario: "whole c=32",
+    target: "sluice-limits-cache",
+    against: "sluice",
+    figure: (own, other) => own.cpuUs / other.cpuUs,
+    isMet: (figure) => figure < 1.15,
   },
   {
     text: "whole c=32: at least 6 times Portkey",
@@ -83,7 +93,7 @@ export const GOALS: readonly Goal[] = [
 export function judge(results: readonly ScenarioResult[]): string[] {
   return GOALS.flatMap((goal) => {
     const summaries = results.find((result) => result.scenario === goal.scenario)?.summaries ?? [];
-    const own = summaries.find((summary) => summary.target === "sluice");
+    const own = summaries.find((summary) => summary.target === (goal.target ?? "sluice"));
     const other = summaries.find((summary) => summary.target === goal.against);
     if (own === undefined || other === undefined) return [];
     const figure = goal.figure(own, other);

@@ -2,9 +2,11 @@
 
 import { openConnection, type Connection } from "./connection.ts";
 import type { FromLoad, GoMessage, PrepareMessage, ToLoad } from "./messages.ts";
+import { PROMPT_NUMBER } from "./scenarios.ts";
 import { percentile } from "./statistics.ts";
 
 let connections: Connection[] = [];
+let lastNumber = 0;
 let fault: (message: string) => void = () => undefined;
 
 const say = (message: FromLoad) => process.send?.(message);
@@ -19,8 +21,15 @@ process.on("message", (message: ToLoad) => {
 process.on("disconnect", () => process.exit());
 
 async function prepare({ port, concurrency, request }: PrepareMessage): Promise<FromLoad> {
-  const bytes = Buffer.from(request);
-  const opening = Array.from({ length: concurrency }, () => openConnection(port, bytes, (error) => fault(error.message)));
+  const numberAt = request.indexOf(PROMPT_NUMBER);
+  const opening = Array.from({ length: concurrency }, () => {
+    const bytes = Buffer.from(request);
+    return openConnection(
+      port,
+      () => (numberAt < 0 ? bytes : numbered(bytes, numberAt)),
+      (error) => fault(error.message),
+    );
+  });
   connections = await Promise.all(opening);
   connections[0]?.record();
   await new Promise<void>((resolve, reject) => {
@@ -67,6 +76,13 @@ async function go({ count }: GoMessage): Promise<FromLoad> {
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
   };
+}
+
+/** The request with the next number in its prompt. Its connection has sent the one before: the bytes are written over. */
+function numbered(bytes: Buffer, at: number): Buffer {
+  lastNumber += 1;
+  bytes.write(String(lastNumber).padStart(PROMPT_NUMBER.length, "0"), at, "latin1");
+  return bytes;
 }
 
 function countReads(): number {

@@ -37,6 +37,9 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
 
+/** Digits in the prompt of a chat request. The load writes the request's number over them: no two prompts are alike. */
+export const PROMPT_NUMBER = "0000000000";
+
 /** Inputs of an embeddings request, and numbers in each vector: 3 MB. */
 export const EMBEDDINGS_INPUTS = 100;
 export const EMBEDDINGS_DIMENSIONS = 1_536;
@@ -61,7 +64,7 @@ export function requestBody(scenario: Scenario): string {
   return JSON.stringify({
     model: MODEL,
     messages: [
-      { role: "system", content: "You answer in one sentence." },
+      { role: "system", content: `You answer in one sentence. Question ${PROMPT_NUMBER}.` },
       { role: "user", content: "Where does the Rhine end, and how many countries has it touched by then?" },
     ],
     temperature: 0.2,

@@ -1,6 +1,6 @@
 /** This gateway, with authentication, cost and a durable spend row for each request: the shipped chat pipeline, and parts of it. */
 
-import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,13 +33,16 @@ export const sluiceLimits: Target = {
   about: "this gateway, the shipped pipelines, a key with rpm, tpm, slots and a budget",
   isNode: true,
   isOnRequest: true,
-  prepare: async (context) => {
-    const launched = await launch(context, PIPELINES, LIMITED_KEY);
-    if ("skip" in launched) return launched;
-    const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;
-    const { env } = launched;
-    return { ...launched, env: { ...env, LIMITED_KEY: key }, headers: { authorization: `Bearer ${key}` } };
-  },
+  prepare: (context) => launchLimited(context, PIPELINES),
+};
+
+/** The same key, and a cache that keeps every reply. No two prompts are alike: each request is a miss, and stored. */
+export const sluiceLimitsCache: Target = {
+  name: "sluice-limits-cache",
+  about: "sluice-limits, and the cache keeps the reply of every request",
+  isNode: true,
+  isOnRequest: true,
+  prepare: (context) => launchLimited(context, cachingPipelines(context.directory)),
 };
 
 const LIMITED_KEY = `keys:
@@ -74,6 +77,26 @@ async function launch(
     readyStatus: 200,
     headers: { authorization: `Bearer ${masterKey}` },
   };
+}
+
+async function launchLimited(context: Parameters<Target["prepare"]>[0], pipelines: string) {
+  const launched = await launch(context, pipelines, LIMITED_KEY);
+  if ("skip" in launched) return launched;
+  const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;
+  const { env } = launched;
+  return { ...launched, env: { ...env, LIMITED_KEY: key }, headers: { authorization: `Bearer ${key}` } };
+}
+
+/** A copy of the shipped pipelines whose chat caches requests that do not ask for it. */
+function cachingPipelines(directory: string): string {
+  const folder = join(directory, "pipelines");
+  cpSync(PIPELINES, folder, { recursive: true });
+  const file = join(folder, "chat.yaml");
+  const shipped = readFileSync(file, "utf8");
+  const caching = shipped.replace("mode: on_request", "mode: always");
+  if (caching === shipped) throw new Error("The shipped chat pipeline has no step cache with `mode: on_request`.");
+  writeFileSync(file, caching);
+  return folder;
 }
 
 /** A copy of the shipped pipelines whose chat has these steps. */
