@@ -133,6 +133,30 @@ describe("a budget", () => {
     expect(upstream.requests.slice(before).map(({ parsed }) => parsed?.["model"])).toEqual(["elsewhere", "a", "b", "b"]);
   });
 
+  it("that is soft is a field of keys and teams: it warns in a header and once in the log, and refuses nothing", async () => {
+    const team = (await (await admin(gateway, "/team/new", { soft_budget: 0.02 })).json()) as { readonly team_id: string };
+    const { key, token_id } = await createKey(gateway, { soft_budget: 0.03, team_id: team.team_id });
+    const answers: Answer[] = [];
+    for (let call = 0; call < 4; call += 1) answers.push(await send(key));
+    expect(answers.map(({ end, headers }) => [end, headers.get("x-sluice-soft-budget")])).toEqual([
+      [200, null],
+      [200, "team"],
+      [200, "key, team"],
+      [200, "key, team"],
+    ]);
+    const warnings = gateway.stderr
+      .split("\n")
+      .filter((line) => line.includes("a soft budget is reached") && line.includes(token_id))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(warnings.map(({ budget, soft_usd }) => [budget, soft_usd])).toEqual([
+      ["team", "0.02"],
+      ["key", "0.03"],
+    ]);
+    await admin(gateway, "/key/update", { key: token_id, soft_budget: null });
+    await admin(gateway, "/team/update", { team_id: team.team_id, soft_budget: 1 });
+    expect((await send(key)).headers.get("x-sluice-soft-budget")).toBeNull();
+  });
+
   it("that is raised admits within a second", async () => {
     const { key, token_id } = await createKey(gateway, { max_budget: 0.01 });
     expect(await ends([key], [key])).toEqual([200, "budget_exceeded"]);

@@ -57,11 +57,23 @@ describe("sluice keys", () => {
     expect(list.out).toMatch(/^ID +ALIAS +KEY +USER +TEAM +MODELS +EXPIRES +STATE\n/);
     expect(list.out).toContain(id);
 
-    const update = ["--max-budget", "0.25", "--rpm", "60", "--metadata", '{"a":[1]}', "--clear", "expires,models"];
+    const update = [
+      "--max-budget",
+      "0.25",
+      "--soft-budget",
+      "0.2",
+      "--rpm",
+      "60",
+      "--metadata",
+      '{"a":[1]}',
+      "--clear",
+      "expires,models",
+    ];
     expect(await answer("keys", "update", id, ...update)).toMatchObject({
       token_id: id,
       key_alias: "laptop",
       max_budget: 0.25,
+      soft_budget: 0.2,
       rpm_limit: 60,
       metadata: { a: [1] },
       expires: null,
@@ -145,6 +157,7 @@ describe("a command that fails", () => {
     [["keys", "revoke", "key_none"], 1, /no such key/],
     [["keys", "create", "--team", "nowhere"], 1, /no team "nowhere"/],
     [["keys", "create", "--max-budget", "-1"], 1, /max_budget/],
+    [["keys", "create", "--max-budget", "1", "--soft-budget", "2"], 1, /soft_budget is more than max_budget/],
     [["keys", "update", "key_none", "--clear", "max_budgets"], 1, /did you mean max_budget\?/],
     [["teams", "info", "nowhere"], 1, /no such team/],
     [["keys", "create", "--rpm", "many"], 2, /--rpm/],

@@ -51,6 +51,7 @@ describe("a team", () => {
     ["team_alias", "a", "b", null],
     ["models", ["echo"], ["both", "openai/*"], []],
     ["max_budget", 0.1, 2_500, null],
+    ["soft_budget", 0.05, 2_400, null],
     ["budget_duration", "1d", "2w", null],
     ["rpm_limit", 0, 60, null],
     ["tpm_limit", 1, 2, null],
@@ -75,6 +76,7 @@ describe("a team", () => {
 
   it.each<readonly [string, unknown, number, string]>([
     ["/team/new", { max_budget: -1 }, 400, "max_budget"],
+    ["/team/new", { max_budget: 1, soft_budget: 1.1 }, 400, "soft_budget"],
     ["/team/new", { user_id: "u" }, 400, "user_id"],
     ["/team/new", { team_id: 5 }, 400, "team_id"],
     ["/team/update", { rpm_limit: 1 }, 400, "team_id"],

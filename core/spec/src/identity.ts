@@ -8,6 +8,8 @@ export type SpendScope = "key" | "user" | "team";
 /** Limits of a key or of a team, as its record says; `null` is no limit. */
 export interface RecordLimits {
   readonly maxBudgetNanoUsd: number | null;
+  /** Spending from which on the log and a header warn. It refuses nothing. */
+  readonly softBudgetNanoUsd: number | null;
   /** `1d`, `7d`, `1mo`, …: the budget begins anew with each. `null`: it is for ever. */
   readonly budgetDuration: string | null;
   /** Requests and tokens in any minute. */

@@ -17,6 +17,7 @@ export interface KeyRecord {
   readonly alias: string | null;
   readonly models: readonly string[];
   readonly maxBudgetNanoUsd: number | null;
+  readonly softBudgetNanoUsd: number | null;
   readonly budgetDuration: string | null;
   readonly rpm: number | null;
   readonly tpm: number | null;
@@ -39,6 +40,7 @@ export interface TeamRecord {
   readonly alias: string | null;
   readonly models: readonly string[];
   readonly maxBudgetNanoUsd: number | null;
+  readonly softBudgetNanoUsd: number | null;
   readonly budgetDuration: string | null;
   readonly rpm: number | null;
   readonly tpm: number | null;

@@ -88,15 +88,22 @@ export function ruleSet(rules: readonly Rule[]): RuleSet {
   };
 }
 
-/** Of several limits under one key the tightest: a reservation has one claim for each key. */
+/** Of several limits under one key the tightest, hard and soft: a reservation has one claim for each key. */
 export function distinct(rules: readonly Rule[]): Rule[] {
   const byKey = new Map<string, Rule>();
   for (const rule of rules) {
     const key = rule.kind === "budget" ? rule.key : rule.claim.key;
     const known = byKey.get(key);
-    if (known === undefined || limitOf(rule) < limitOf(known)) byKey.set(key, rule);
+    const tightest = known === undefined || limitOf(rule) < limitOf(known) ? rule : known;
+    byKey.set(key, known === undefined ? rule : withSoft(tightest, known, rule));
   }
   return [...byKey.values()];
+}
+
+/** The rule with the lower soft limit of two. */
+function withSoft(tightest: Rule, ...both: readonly [Rule, Rule]): Rule {
+  const soft = both.map((rule) => (rule.kind === "budget" ? rule.softNanoUsd : undefined)).filter((limit) => limit !== undefined);
+  return tightest.kind !== "budget" || soft.length === 0 ? tightest : { ...tightest, softNanoUsd: Math.min(...soft) };
 }
 
 function limitOf(rule: Rule): number {

@@ -76,8 +76,11 @@ export class RuleBook {
     const others: Rule[] = [];
     const record = (name: "key" | "team", id: string, from: RecordLimits | undefined): void => {
       if (from === undefined) return;
-      const { maxBudgetNanoUsd: max, budgetDuration: duration, rpm, tpm, maxParallelRequests: parallel } = from;
-      if (max !== null) budgets.push(this.#budget({ per: name, id, max, duration, nowMs }));
+      const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: duration, rpm, tpm, maxParallelRequests: parallel } = from;
+      if (maxBudgetNanoUsd !== null || softBudgetNanoUsd !== null) {
+        const [max, soft] = [maxBudgetNanoUsd ?? UNLIMITED, softBudgetNanoUsd ?? undefined];
+        budgets.push(this.#budget({ per: name, id, max, soft, duration, nowMs }));
+      }
       if (rpm !== null) others.push(rate(name, `${name}:${id}`, "requests", rpm, MINUTE_MS));
       if (tpm !== null) others.push(rate(name, `${name}:${id}`, "tokens", tpm, MINUTE_MS));
       if (parallel !== null) others.push(slot(name, `${name}:${id}`, parallel));

@@ -36,7 +36,7 @@ export class SoftBudgets {
       if (usedNanoUsd < rule.softNanoUsd) continue;
       const before = exchange.headers.get(HEADER);
       exchange.headers.set(HEADER, before === undefined ? rule.whose : `${before}, ${rule.whose}`);
-      this.#warn(rule.key, {
+      this.#warn(`${rule.key}:${rule.softNanoUsd}`, {
         budget: rule.whose,
         used_usd: usd(usedNanoUsd),
         soft_usd: usd(rule.softNanoUsd),
@@ -45,6 +45,7 @@ export class SoftBudgets {
     }
   }
 
+  /** Once for each period and soft limit: one that was raised warns again. */
   #warn(key: string, fields: Readonly<Record<string, unknown>>): void {
     const { keys } = this.#warned;
     if (keys.has(key)) return;

@@ -37,7 +37,14 @@ const CONFIG: LimitsConfig = {
   on_max_cost: "refuse",
   limit_master: false,
 };
-const NONE: RecordLimits = { maxBudgetNanoUsd: null, budgetDuration: null, rpm: null, tpm: null, maxParallelRequests: null };
+const NONE: RecordLimits = {
+  maxBudgetNanoUsd: null,
+  softBudgetNanoUsd: null,
+  budgetDuration: null,
+  rpm: null,
+  tpm: null,
+  maxParallelRequests: null,
+};
 const START_MS = Date.UTC(2026, 10, 20, 17);
 
 const target = fakeTarget();
@@ -270,6 +277,32 @@ describe("a budget", () => {
     );
     expect(seen).toEqual(["key", "key"]);
     expect(host.lines.filter(({ message }) => message === "a soft budget is reached")).toHaveLength(1);
+  });
+
+  it("that is soft is the key's and the team's own as well: alone, beside a hard one, and before the step's share of it", async () => {
+    const config = { soft_budget: "10%", budgets: [{ per: "key", soft: 0.000_000_5 }] } as const;
+    const warned = async (own: Partial<RecordLimits>, team: Partial<RecordLimits> = {}) => {
+      const identity = keyWith(own, { teamId: "t", teamLimits: { ...NONE, ...team } });
+      const { exchange } = await stage({ config }).enter(identity);
+      return exchange.headers.get("x-sluice-soft-budget");
+    };
+    expect(await warned({ softBudgetNanoUsd: 10 })).toBe("key");
+    expect(await warned({ softBudgetNanoUsd: 11 })).toBeUndefined();
+    expect(await warned({}, { softBudgetNanoUsd: 10 })).toBe("team");
+    expect(await warned({ softBudgetNanoUsd: 10 }, { softBudgetNanoUsd: 10 })).toBe("key, team");
+    expect(await warned({ maxBudgetNanoUsd: 100 })).toBe("key");
+    expect(await warned({ maxBudgetNanoUsd: 100, softBudgetNanoUsd: 11 })).toBeUndefined();
+  });
+
+  it("that is soft refuses nothing, not even what has no price, and warns again when it was raised", async () => {
+    const { enter, host } = stage();
+    const unknown = { ...MODEL, targets: [fakeTarget("openai", "unknown")] };
+    await enter(keyWith({ softBudgetNanoUsd: 0 }), { model: unknown });
+    for (let calls = 0; calls < 3; calls += 1)
+      (await enter(keyWith({ softBudgetNanoUsd: 1 }), {}, (inner) => call(inner, 9))).end();
+    await enter(keyWith({ softBudgetNanoUsd: 20 }));
+    const lines = host.lines.filter(({ message }) => message === "a soft budget is reached");
+    expect(lines.map(({ fields }) => fields?.["soft_usd"])).toEqual(["0", "0.000000001", "0.00000002"]);
   });
 });
 

@@ -20,6 +20,7 @@ const key: KeyRecord = {
   alias: "laptop",
   models: ["gpt-4o", "claude"],
   maxBudgetNanoUsd: 5_000_000_000,
+  softBudgetNanoUsd: 4_000_000_000,
   budgetDuration: "30d",
   rpm: 10,
   tpm: null,
@@ -40,6 +41,7 @@ const team: TeamRecord = {
   alias: "research",
   models: [],
   maxBudgetNanoUsd: null,
+  softBudgetNanoUsd: null,
   budgetDuration: null,
   rpm: null,
   tpm: 1_000,
@@ -235,10 +237,36 @@ test("a file of the first schema is brought up to date: defaults filled in, alia
   const upgraded = createSqliteStore({ path: old }, log);
   await upgraded.start(signal);
   expect((await upgraded.keys.list({ offset: 0, limit: 9 })).keys).toMatchObject([
-    { id: "b", alias: "same", spendScope: "key", previousDigest: null, previousUntilMs: null },
+    { id: "b", alias: "same", spendScope: "key", previousDigest: null, previousUntilMs: null, softBudgetNanoUsd: null },
     { id: "a", alias: "same-a", teamId: "lost" },
     { id: "c", alias: null },
   ]);
   expect(await upgraded.keys.update("a", { blocked: true })).toMatchObject({ blocked: true, teamId: "lost" });
   await upgraded.stop();
+});
+
+test("a file from before soft budgets keeps its keys and teams, and takes soft budgets", async () => {
+  await store.stop();
+  const old = join(directory, "old.db");
+  const database = new DatabaseSync(old);
+  const kysely = createKysely(database);
+  for (const name of ["0001_first", "0002_teams_and_rotation"]) await migrations[name]?.up(kysely);
+  database.exec(`create table kysely_migration (name text primary key, timestamp text not null);
+    create table kysely_migration_lock (id text primary key, is_locked integer not null default 0);
+    insert into kysely_migration_lock values ('migration_lock', 0);
+    insert into kysely_migration values ('0001_first', '2026-01-01T00:00:00Z'), ('0002_teams_and_rotation', '2026-02-01T00:00:00Z');
+    insert into team (id, models, max_budget_nano_usd, tags, metadata, blocked, created_at_ms)
+      values ('t', '[]', 7, '[]', '{}', 0, 1);
+    insert into virtual_key (id, digest, last4, models, tags, metadata, guardrails, team_id, blocked, created_at_ms)
+      values ('k', 'd', 'last', '[]', '[]', '{}', '[]', 't', 0, 1)`);
+  database.close();
+  const upgraded = createSqliteStore({ path: old }, log);
+  for (const softBudgetNanoUsd of [null, 5]) {
+    await upgraded.start(signal);
+    expect(await upgraded.keys.find("k")).toMatchObject({ teamId: "t", softBudgetNanoUsd });
+    expect(await upgraded.teams.find("t")).toMatchObject({ maxBudgetNanoUsd: 7, softBudgetNanoUsd });
+    await upgraded.keys.update("k", { softBudgetNanoUsd: 5 });
+    await upgraded.teams.update("t", { softBudgetNanoUsd: 5 });
+    await upgraded.stop();
+  }
 });

@@ -67,4 +67,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
         begin delete from virtual_key where team_id = old.id; end`.execute(database);
     },
   },
+  "0003_soft_budgets": {
+    async up(database) {
+      await sql`alter table virtual_key add column soft_budget_nano_usd integer`.execute(database);
+      await sql`alter table team add column soft_budget_nano_usd integer`.execute(database);
+    },
+  },
 };

@@ -13,6 +13,7 @@ export interface LimitColumns {
   alias: string | null;
   models: string;
   max_budget_nano_usd: number | null;
+  soft_budget_nano_usd: number | null;
   budget_duration: string | null;
   rpm: number | null;
   tpm: number | null;

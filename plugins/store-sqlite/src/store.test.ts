@@ -18,6 +18,7 @@ const key: KeyRecord = {
   alias: "laptop",
   models: ["gpt-4o", "claude"],
   maxBudgetNanoUsd: 5_000_000_000,
+  softBudgetNanoUsd: 4_000_000_000,
   budgetDuration: "30d",
   rpm: 10,
   tpm: null,

@@ -13,6 +13,7 @@ export function withLimitOptions(command: Command): Command {
     .option("--alias <name>", "a name for people")
     .option("--models <list>", "model ids, wildcards and access groups, separated by commas; none means every model", list)
     .option("--max-budget <usd>", "US dollars", number)
+    .option("--soft-budget <usd>", "US dollars from which on the log and a header warn", number)
     .option("--budget-duration <span>", "after which the budget begins anew: 30d, 1mo")
     .option("--rpm <count>", "requests a minute", number)
     .option("--tpm <count>", "tokens a minute", number)
@@ -40,6 +41,7 @@ export function withClear(command: Command): Command {
 const FIELDS: Readonly<Record<string, string>> = {
   models: "models",
   maxBudget: "max_budget",
+  softBudget: "soft_budget",
   budgetDuration: "budget_duration",
   rpm: "rpm_limit",
   tpm: "tpm_limit",

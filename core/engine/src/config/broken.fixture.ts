@@ -560,6 +560,14 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: ["config/gateway.yaml:10:26  `keys[0].key` needs ${env:CI_KEY}, which is not set  set CI_KEY in the environment"],
   },
   {
+    title: "a soft budget above the budget",
+    files: more('keys: [{ alias: ci, key: "${env:K}", max_budget: 5, soft_budget: 6 }]'),
+    environment: { K: "v" },
+    findings: [
+      "config/gateway.yaml:10:66  `keys[0].soft_budget` is more than `max_budget`: nobody would be warned  write less than `max_budget`",
+    ],
+  },
+  {
     title: "an alias twice",
     files: more('keys:\n  - { alias: ci, key: "${env:K}" }\n  - { alias: ci, key: "${env:K}" }'),
     environment: { K: "v" },

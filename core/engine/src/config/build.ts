@@ -165,10 +165,16 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
 
 /** Without a limit the key is as cheap as one of the store that has none. */
 function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
-  const { max_budget: dollars, budget_duration: duration, rpm = null, tpm = null, max_parallel: parallel = null } = key;
-  if (dollars === undefined && rpm === null && tpm === null && parallel === null) return {};
-  const maxBudgetNanoUsd = dollars === undefined ? null : Math.round(dollars * 1e9);
-  return { limits: { maxBudgetNanoUsd, budgetDuration: duration ?? null, rpm, tpm, maxParallelRequests: parallel } };
+  const { budget_duration: budgetDuration = null, rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
+  const maxBudgetNanoUsd = nanoUsdOf(key.max_budget);
+  const softBudgetNanoUsd = nanoUsdOf(key.soft_budget);
+  const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
+  if (bounds.every((bound) => bound === null)) return {};
+  return { limits: { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } };
+}
+
+function nanoUsdOf(dollars: number | undefined): number | null {
+  return dollars === undefined ? null : Math.round(dollars * 1e9);
 }
 
 /** The settings of a checked pipeline file. */

@@ -77,6 +77,12 @@ function keyFaults(gateway: unknown): Fault[] {
   const guardrails = Object.keys(sectionOf(gateway, "guardrails"));
   const faults = duplicates(gateway, "keys", "alias");
   for (const [index, key] of listOf(gateway, "keys").entries()) {
+    const [max, soft] = ["max_budget", "soft_budget"].map((name) => valueAtPath(key, [name]));
+    if (typeof max === "number" && typeof soft === "number" && soft > max) {
+      const path = ["keys", index, "soft_budget"];
+      const message = `\`${formatPath(path)}\` is more than \`max_budget\`: nobody would be warned`;
+      faults.push({ path, on: "value", message, fix: "write less than `max_budget`" });
+    }
     for (const [place, name] of listOf(key, "guardrails").entries()) {
       if (typeof name !== "string" || guardrails.includes(name)) continue;
       const path = ["keys", index, "guardrails", place];

@@ -5,10 +5,12 @@ import type { TestKeySection } from "../config/schema/pipeline-tests.ts";
 
 /** The identity of a test's key. */
 export function identityOf(key: TestKeySection): Identity {
-  const { alias = "test", user_id: userId, team_id: teamId, team_models: teamModels, guardrails, max_budget: dollars } = key;
+  const { alias = "test", user_id: userId, team_id: teamId, team_models: teamModels, guardrails } = key;
   const { rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
-  const maxBudgetNanoUsd = dollars === undefined ? null : Math.round(dollars * 1e9);
-  const isLimited = dollars !== undefined || rpm !== null || tpm !== null || maxParallelRequests !== null;
+  const maxBudgetNanoUsd = nanoUsdOf(key.max_budget);
+  const softBudgetNanoUsd = nanoUsdOf(key.soft_budget);
+  const limits = { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration: null, rpm, tpm, maxParallelRequests };
+  const isLimited = Object.values(limits).some((bound) => bound !== null);
   return Object.freeze({
     kind: "key",
     keyId: "sluice-test",
@@ -21,6 +23,10 @@ export function identityOf(key: TestKeySection): Identity {
     tags: key.tags ?? [],
     ...(guardrails === undefined ? {} : { guardrails }),
     metadata: key.metadata ?? {},
-    ...(isLimited ? { limits: { maxBudgetNanoUsd, budgetDuration: null, rpm, tpm, maxParallelRequests } } : {}),
+    ...(isLimited ? { limits } : {}),
   });
+}
+
+function nanoUsdOf(dollars: number | undefined): number | null {
+  return dollars === undefined ? null : Math.round(dollars * 1e9);
 }

@@ -38,6 +38,7 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
     alias: null,
     models: [],
     maxBudgetNanoUsd: null,
+    softBudgetNanoUsd: null,
     budgetDuration: null,
     rpm: null,
     tpm: null,
@@ -58,7 +59,14 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
 const team = (parts: Partial<TeamRecord>) =>
   ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...UNLIMITED, ...parts }) as unknown as TeamRecord;
 
-const UNLIMITED = { maxBudgetNanoUsd: null, budgetDuration: null, rpm: null, tpm: null, maxParallelRequests: null };
+const UNLIMITED = {
+  maxBudgetNanoUsd: null,
+  softBudgetNanoUsd: null,
+  budgetDuration: null,
+  rpm: null,
+  tpm: null,
+  maxParallelRequests: null,
+};
 
 describe("a key ring", () => {
   it("remembers a look-up, also of an unknown key, for a second", async () => {
@@ -122,9 +130,12 @@ describe("a key ring", () => {
   });
 
   it("carries the limits of the key and of its team, and nothing where there are none", async () => {
-    const limits = { maxBudgetNanoUsd: 5, budgetDuration: "1d", rpm: null, tpm: 7, maxParallelRequests: null };
+    const limits = { ...UNLIMITED, maxBudgetNanoUsd: 5, budgetDuration: "1d", tpm: 7 };
     const { ring } = ringOf([keyOf("sk-a", { teamId: "t", ...limits })], [team({ rpm: 3 })]);
     expect(await ring.identify("sk-a")).toMatchObject({ limits, teamLimits: { rpm: 3, maxBudgetNanoUsd: null } });
+    expect(await ringOf([keyOf("sk-c", { softBudgetNanoUsd: 0 })]).ring.identify("sk-c")).toMatchObject({
+      limits: { ...UNLIMITED, softBudgetNanoUsd: 0 },
+    });
     expect(await ringOf([keyOf("sk-b", { budgetDuration: "1d" })]).ring.identify("sk-b")).toMatchObject({ limits: undefined });
   });
 

@@ -168,7 +168,9 @@ function memberOf(identity: Identity, team: TeamRecord): Identity {
 }
 
 /** The limits of a record; `undefined` when it has none. */
-function limitsOf({ maxBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests }: RecordLimits): RecordLimits | undefined {
-  if (maxBudgetNanoUsd === null && rpm === null && tpm === null && maxParallelRequests === null) return undefined;
-  return Object.freeze({ maxBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests });
+function limitsOf(record: RecordLimits): RecordLimits | undefined {
+  const { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } = record;
+  const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
+  if (bounds.every((bound) => bound === null)) return undefined;
+  return Object.freeze({ maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests });
 }

@@ -34,6 +34,12 @@ const keySchema: JsonSchema = {
       maximum: 8_000_000,
       description: "US dollars that the key may spend, enforced by the step limits. Absent: any amount.",
     },
+    soft_budget: {
+      type: "number",
+      minimum: 0,
+      maximum: 8_000_000,
+      description: "US dollars from which on the step limits warns in the log and in a header. It refuses nothing.",
+    },
     budget_duration: {
       type: "string",
       pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
@@ -136,6 +142,7 @@ export interface KeySection {
   readonly team_id?: string;
   readonly spend_scope: SpendScope;
   readonly max_budget?: number;
+  readonly soft_budget?: number;
   readonly budget_duration?: string;
   readonly rpm?: number;
   readonly tpm?: number;

@@ -38,6 +38,7 @@ const keySchema: JsonObject = {
     tags: { ...NAMES, description: "The key's tags." },
     metadata: { type: "object", description: "The key's notes." },
     max_budget: { type: "number", minimum: 0, description: "US dollars that the key may spend." },
+    soft_budget: { type: "number", minimum: 0, description: "US dollars from which on the key is warned." },
     rpm: { ...COUNT, description: "Requests in any minute." },
     tpm: { ...COUNT, description: "Tokens in any minute." },
     max_parallel: { ...COUNT, description: "Requests at the same time." },
@@ -192,6 +193,7 @@ export interface TestKeySection {
   readonly tags?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly max_budget?: number;
+  readonly soft_budget?: number;
   readonly rpm?: number;
   readonly tpm?: number;
   readonly max_parallel?: number;

@@ -39,6 +39,7 @@ const routes = ["/v1/chat/completions", "/chat/completions"].map((path) => ({ me
 const chat = (steps: Parameters<typeof pipelineOf>[0], parts = {}) => pipelineOf(steps, { routes, ...parts });
 const limits = (maxBudget: number | null) => ({
   maxBudgetNanoUsd: maxBudget,
+  softBudgetNanoUsd: null,
   budgetDuration: "1d",
   rpm: 60,
   tpm: null,
@@ -136,6 +137,15 @@ describe("effects", () => {
     expect(told({ keys: [key("ci", { models: ["default"], limits: { ...limits(null), rpm: 30 } })] })).toEqual([
       "danger   key ci: budget in dollars: 5 -> none (no limit any more)",
       "caution  key ci: requests a minute: 60 -> 30 (lowered)",
+    ]);
+    const warned = { ...limits(5e9), softBudgetNanoUsd: 4e9 };
+    expect(told({ keys: [key("ci", { models: ["default"], limits: warned })] })).toEqual([
+      "caution  key ci: soft budget in dollars: none -> 4",
+    ]);
+    const [ci] = live.keys;
+    const onlySoft = { ...warned, maxBudgetNanoUsd: null, rpm: null };
+    expect(told({ keys: [ci!, key("new", { limits: onlySoft })] })).toEqual([
+      "caution  key new: is new and may use every model, without limits",
     ]);
     expect(told({ keys: [] })).toEqual(["danger   key ci: no longer opens anything"]);
   });

@@ -13,7 +13,7 @@ export function keyEffects(live: Snapshot, candidate: Snapshot): Effect[] {
     ...removed.map(({ alias }): Effect => ({ risk: "danger", about: `key ${alias}`, message: "no longer opens anything" })),
     ...added.map((key): Effect => {
       const reach = key.models.length === 0 ? "every model" : listed(key.models);
-      const limits = key.limits === undefined ? ", without limits" : "";
+      const limits = isUnbounded(key) ? ", without limits" : "";
       return { risk: "caution", about: `key ${key.alias}`, message: `is new and may use ${reach}${limits}`, at: key.at };
     }),
     ...kept.flatMap(([before, after]) => [
@@ -22,6 +22,13 @@ export function keyEffects(live: Snapshot, candidate: Snapshot): Effect[] {
       ...settingEffects(before, after),
     ]),
   ];
+}
+
+/** Whether nothing would ever be refused: a soft budget only warns. */
+function isUnbounded({ limits }: DeclaredKey): boolean {
+  if (limits === undefined) return true;
+  const { maxBudgetNanoUsd, rpm, tpm, maxParallelRequests } = limits;
+  return [maxBudgetNanoUsd, rpm, tpm, maxParallelRequests].every((bound) => bound === null);
 }
 
 /** What a key may use, of the models that are there before and after: what comes and goes whole is told at the models. */
@@ -46,6 +53,7 @@ function usable({ models: list }: DeclaredKey, { models }: Snapshot): ReadonlySe
 
 const LIMITS: Readonly<Record<keyof RecordLimits, string>> = {
   maxBudgetNanoUsd: "budget in dollars",
+  softBudgetNanoUsd: "soft budget in dollars",
   budgetDuration: "budget duration",
   rpm: "requests a minute",
   tpm: "tokens a minute",
@@ -58,9 +66,10 @@ function limitEffects(before: DeclaredKey, after: DeclaredKey): Effect[] {
     if (from === to) return [];
     const about = `key ${after.alias}`;
     const shown = (value: unknown): string =>
-      name === "maxBudgetNanoUsd" && typeof value === "number" ? String(value / 1e9) : told(value);
+      name.endsWith("NanoUsd") && typeof value === "number" ? String(value / 1e9) : told(value);
     const what = `${LIMITS[name]}: ${shown(from)} -> ${shown(to)}`;
-    if (name === "budgetDuration") return [{ risk: "caution", about, message: what, at: after.at }];
+    if (name === "budgetDuration" || name === "softBudgetNanoUsd")
+      return [{ risk: "caution", about, message: what, at: after.at }];
     if (to === null) return [{ risk: "danger", about, message: `${what} (no limit any more)`, at: after.at }];
     const isRaised = from !== null && Number(to) > Number(from);
     return [{ risk: "caution", about, message: `${what} (${isRaised ? "raised" : "lowered"})`, at: after.at }];

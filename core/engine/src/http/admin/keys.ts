@@ -5,9 +5,9 @@ import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from 
 import { GatewayError } from "@sluice/spec";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
-import { type Changes, invalid, readChanges, readNames, refuseUnknown, requiredText } from "./fields.ts";
+import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";
 import { findOwnKey, type KeyPlaces } from "./find-key.ts";
-import { EMPTY_KEY, KEY_FIELDS } from "./record-fields.ts";
+import { EMPTY_KEY, KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
@@ -42,7 +42,7 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
   return {
     async "POST /key/generate"({ body }) {
       const nowMs = clock.now();
-      const { members, names } = readChanges(body, KEY_FIELDS, [], nowMs);
+      const { members, names } = readRecordChanges(body, KEY_FIELDS, [], nowMs);
       refuseDeclaredAlias(parts, members["alias"]);
       const key = newKey();
       const id = `key_${randomBytes(9).toString("base64url")}`;
@@ -56,7 +56,7 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
       return { key, ...keyView(record) };
     },
     async "POST /key/update"({ body }) {
-      const changes = readChanges(body, KEY_FIELDS, ["key"], clock.now());
+      const changes = readRecordChanges(body, KEY_FIELDS, ["key"], clock.now());
       return change(requiredText(body, "key", WHICH), "key.update", changes);
     },
     "POST /key/block": setBlocked(true),

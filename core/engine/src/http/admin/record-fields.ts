@@ -1,9 +1,11 @@
 /** The fields of keys and of teams, in LiteLLM's words. */
 
-import type { KeyRecord, TeamRecord } from "@sluice/spec";
+import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/spec";
 import {
+  type Changes,
   type Fields,
   invalid,
+  readChanges,
   readCount,
   readDollars,
   readFlag,
@@ -18,6 +20,7 @@ import {
 const SHARED: Fields = {
   models: { member: "models", read: readNames, cleared: [] },
   max_budget: { member: "maxBudgetNanoUsd", read: readDollars, cleared: null },
+  soft_budget: { member: "softBudgetNanoUsd", read: readDollars, cleared: null },
   budget_duration: { member: "budgetDuration", read: readSpan, cleared: null },
   rpm_limit: { member: "rpm", read: readCount, cleared: null },
   tpm_limit: { member: "tpm", read: readCount, cleared: null },
@@ -45,11 +48,23 @@ export const TEAM_FIELDS: Fields = {
   ...SHARED,
 };
 
+/**
+ * Reads the changes of a body, as `readChanges` does. A soft budget above the budget beside it is refused too: nobody
+ * would be warned. The one that the store holds is not looked at.
+ */
+export function readRecordChanges(body: JsonObject, fields: Fields, others: readonly string[], nowMs: number): Changes {
+  const changes = readChanges(body, fields, others, nowMs);
+  const { maxBudgetNanoUsd: max, softBudgetNanoUsd: soft } = changes.members;
+  if (typeof max !== "number" || typeof soft !== "number" || soft <= max) return changes;
+  throw invalid("soft_budget", "The field soft_budget is more than max_budget: nobody would be warned. Send less.");
+}
+
 /** A team of which nothing was said. */
 export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
   alias: null,
   models: [],
   maxBudgetNanoUsd: null,
+  softBudgetNanoUsd: null,
   budgetDuration: null,
   rpm: null,
   tpm: null,

@@ -58,6 +58,7 @@ function limitsView(record: Omit<TeamRecord, "id" | "alias" | "createdAtMs">): J
   return {
     models: record.models,
     max_budget: dollarsOf(record.maxBudgetNanoUsd),
+    soft_budget: dollarsOf(record.softBudgetNanoUsd),
     budget_duration: record.budgetDuration,
     rpm_limit: record.rpm,
     tpm_limit: record.tpm,

@@ -13,9 +13,9 @@ import {
 import type { AdminRoutes } from "./app.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";
-import { type Changes, invalid, readChanges, readNames, readText, refuseUnknown, requiredText } from "./fields.ts";
+import { type Changes, invalid, readNames, readText, refuseUnknown, requiredText } from "./fields.ts";
 import type { KeyPlaces } from "./find-key.ts";
-import { EMPTY_TEAM, TEAM_FIELDS } from "./record-fields.ts";
+import { EMPTY_TEAM, TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { declaredView, keyView, teamView } from "./record-view.ts";
 
 /** What the routes need. */
@@ -52,7 +52,7 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
   return {
     async "POST /team/new"({ body }) {
       const nowMs = clock.now();
-      const { members, names } = readChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
+      const { members, names } = readRecordChanges(body, TEAM_FIELDS, ["team_id"], nowMs);
       const { team_id: wanted = null } = body;
       const id = wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
       const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
@@ -62,7 +62,7 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
       return teamView(record);
     },
     async "POST /team/update"({ body }) {
-      const changes = readChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
+      const changes = readRecordChanges(body, TEAM_FIELDS, ["team_id"], clock.now());
       const record = await change(requiredText(body, "team_id", WHICH), "team.update", changes);
       return { team_id: record.id, data: teamView(record) };
     },
