@@ -79,6 +79,8 @@ export interface Attempt {
   replyTexts: (() => readonly string[]) | undefined;
   /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
   replyScale?: (() => number) | undefined;
+  /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
+  document?: JsonDocument | undefined;
   /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
   cost?: Cost | undefined;
 }

@@ -21,6 +21,7 @@ import { type Flight, type Flights, isOwnFailure, type Landing } from "./cache-f
 import type { CacheKeys } from "./cache-key.ts";
 import { Tape, unlessAborted } from "./cache-tape.ts";
 import type { CacheWish } from "./cache-wish.ts";
+import { wholeAttempt } from "./joined-usage.ts";
 
 /** Says `hit`, `miss` or `bypass`. */
 export const CACHE_HEADER = "x-sluice-cache";
@@ -103,7 +104,8 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
     await next({ exchange: branch });
     branch.adopt();
     exchange.request = request;
-    const attempt = branch.attempts.findLast(({ error }) => error === undefined);
+    const last = branch.attempts.findLast(({ error }) => error === undefined);
+    const attempt = last === undefined ? undefined : wholeAttempt(exchange, last);
     const landing = landingOf(exchange.reply, attempt, options.maxEntryBytes, complete);
     if (landing === undefined) {
       flight.fail(new GatewayError("overloaded", "Nothing came of the call that others could share."));
@@ -179,6 +181,8 @@ async function join(flight: Flight, exchange: Exchange, host: Host): Promise<"se
     number: 0,
     startedAtMs: exchange.startedAtMs,
     firstContentAtMs: clock.now(),
+    // What cut the leader's own reply is not what this one gets.
+    error: undefined,
     replyTexts: undefined,
   };
   if (landing.kind === "whole") {
@@ -216,8 +220,8 @@ function readAlong(tape: Tape, attempt: Attempt, exchange: Exchange, clock: Host
     onEnd(error) {
       if (served === undefined) return;
       served.endedAtMs = clock.now();
-      served.outcome = error === undefined ? "success" : "partial";
-      if (error instanceof GatewayError) served.error = error;
+      served.outcome = error === undefined && served.error === undefined ? "success" : "partial";
+      if (error instanceof GatewayError) served.error ??= error;
       served.usage = attempt.usage;
       served.usageSource = attempt.usageSource;
     },

@@ -12,6 +12,7 @@ import {
   headOf,
   streamReply,
 } from "./cache-entry.ts";
+import { wholeAttempt } from "./joined-usage.ts";
 
 /** Results beyond this are not kept. The driver may keep less. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
@@ -67,8 +68,10 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
 }
 
 /** The attempt whose usage a repeat repeats. */
-function payer({ attempts, served, model }: Exchange): Attempt {
-  const attempt = attempts.findLast(({ outcome }) => outcome === "success") ?? served;
+function payer(exchange: Exchange): Attempt {
+  const { attempts, served, model } = exchange;
+  const last = attempts.findLast(({ outcome }) => outcome === "success");
+  const attempt = last === undefined ? served : wholeAttempt(exchange, last);
   if (attempt !== undefined) return attempt;
   const nobody = { id: "", provider: "", model: "" };
   return { ...openAttempt({ number: 0, target: nobody, model, provider: "", startedAtMs: 0 }), outcome: "success" };

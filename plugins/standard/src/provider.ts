@@ -57,12 +57,14 @@ export const provider = defineStep<ProviderConfig>({
           const encoded = instance.translation.encode(asked);
           const admission = admit(exchange, target, asked.document);
           if (admission !== undefined) await admission;
+          const attempt = exchange.beginAttempt(target, pricedAs(instance));
+          if (exchange.operation === "embeddings") attempt.document = asked.document;
           return runAttempt({
             provider: instance,
             upstream,
             request: asked,
             call: encoded,
-            attempt: exchange.beginAttempt(target, pricedAs(instance)),
+            attempt,
             includeUsage,
             commitAfter,
             signal: exchange.signal,

@@ -1,7 +1,7 @@
 /** The usage of attempts whose upstream told none: counted from the request and from what the reply said. */
 
 import { isAbandoned, isClientGone } from "@sluice/kit";
-import type { Attempt, Exchange, GatewayRequest, TokenCounter } from "@sluice/spec";
+import type { Attempt, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/spec";
 import { countPrompt } from "@sluice/kit/openai";
 import type { FamilyFactors } from "../counting/family-factor.ts";
 
@@ -27,14 +27,21 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   const { request } = exchange;
   if (request === undefined) return;
   const maxWaitMs = isClientGone(exchange) ? MAX_WAIT_ALONE_MS : MAX_WAIT_MS;
-  const [prompt, ...completions] = await Promise.all([
-    countPrompt(request.document.value, tokens, { maxWaitMs }),
-    ...untold.map(({ replyTexts }) => tokens.count(replyTexts?.() ?? [], { maxWaitMs })),
-  ]);
-  for (const [index, attempt] of untold.entries()) {
+  // Attempts mostly ask one and the same; the parts of an embeddings request do not.
+  const prompts = new Map<JsonDocument, ReturnType<typeof countPrompt>>();
+  const promptOf = ({ document = request.document }: Attempt): ReturnType<typeof countPrompt> => {
+    const known = prompts.get(document) ?? countPrompt(document.value, tokens, { maxWaitMs });
+    prompts.set(document, known);
+    return known;
+  };
+  const counts = untold.map((attempt) =>
+    Promise.all([promptOf(attempt), tokens.count(attempt.replyTexts?.() ?? [], { maxWaitMs })]),
+  );
+  for (const [index, [prompt, said]] of (await Promise.all(counts)).entries()) {
+    const attempt = untold[index] as Attempt;
     const factor = factors.of(attempt.target.model);
     const promptTokens = Math.round((prompt?.tokens ?? 0) * factor);
-    const saidTokens = Math.round((completions[index]?.tokens ?? 0) * (attempt.replyScale?.() ?? 1) * factor);
+    const saidTokens = Math.round(said.tokens * (attempt.replyScale?.() ?? 1) * factor);
     const completionTokens = Math.max(saidTokens, assumedTokens(exchange, attempt, request) ?? 0);
     attempt.usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
     attempt.usageSource = "estimated";
