@@ -177,7 +177,8 @@ class StreamReader implements StreamSink {
         if (this.#isDone) break;
         await this.#read();
       }
-      this.#attempt.outcome = "success";
+      // It may have been read to its end for others, when what its own client gets was cut before.
+      this.#attempt.outcome = this.#attempt.error === undefined ? "success" : "partial";
       this.#body.release(END_GRACE_MS);
     } catch (error) {
       this.#attempt.error = asGatewayError(error);
