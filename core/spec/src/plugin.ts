@@ -88,6 +88,8 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly guardrails?: (config: C) => GuardrailUse;
   /** Providers and models that a use of the step names. One that is not in gateway.yaml is a finding at the step's line. */
   readonly names?: (config: C) => readonly NamedThing[];
+  /** The largest entry that a use of the step puts into the cache of the shared state, in bytes. Present on steps that do. */
+  readonly largestEntry?: (config: C) => number;
   /** No step outside this one may provide these. */
   readonly before?: readonly OrderRule[];
 }
@@ -120,6 +122,8 @@ export interface StoreDefinition<C = unknown> extends Definition<"store", C, Sto
 export interface StateDefinition<C = unknown> extends Definition<"state", C, StateDriver, StateHost> {
   /** Whether the state is beyond a socket: then the engine decides by itself while it is away. */
   readonly isRemote: boolean;
+  /** The largest entry that its cache keeps with these options, in bytes. Absent: any. */
+  readonly largestEntry?: (config: C) => number;
 }
 
 /** A package's default export: one definition or a bundle of them. */

@@ -46,6 +46,7 @@ export default defineState<MemoryConfig>({
       },
     },
   },
+  largestEntry: ({ max_entry: entry, cache_size: all }) => Math.min(parseSize(entry) ?? 0, parseSize(all) ?? 0),
   create(config, { clock }) {
     const maxEntryBytes = parseSize(config.max_entry) ?? 0;
     const maxBytes = parseSize(config.cache_size) ?? 0;

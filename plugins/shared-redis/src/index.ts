@@ -76,6 +76,7 @@ export default defineState<RedisConfig>({
       },
     ];
   },
+  largestEntry: (config) => parseSize(config.max_entry) ?? 0,
   create(config, { log }) {
     const connection = createConnection({
       url: config.url.reveal(),

@@ -75,10 +75,19 @@ export const cacheSchema: JsonSchema = {
 
 /** Faults that the schema cannot express. */
 export function cacheFaults(config: CacheConfig): readonly ConfigFault[] {
-  const { ttlMs, maxTtlMs } = parseCacheConfig(config);
-  if (ttlMs <= maxTtlMs) return [];
-  const message = `nothing is kept longer than \`max_ttl\`, which is ${config.max_ttl}`;
-  return [{ path: ["ttl"], message, fix: `write ${config.max_ttl} or less, or raise \`max_ttl\`` }];
+  const { ttlMs, maxTtlMs, maxEntryBytes } = parseCacheConfig(config);
+  const faults: ConfigFault[] = [];
+  if (ttlMs === 0) {
+    const fix = "write `1s` or more, or remove the step";
+    faults.push({ path: ["ttl"], message: "nothing would be kept", fix });
+  } else if (ttlMs > maxTtlMs) {
+    const message = `nothing is kept longer than \`max_ttl\`, which is ${config.max_ttl}`;
+    faults.push({ path: ["ttl"], message, fix: `write ${config.max_ttl} or less, or raise \`max_ttl\`` });
+  }
+  if (maxEntryBytes === 0) {
+    faults.push({ path: ["max_entry"], message: "nothing would be kept", fix: "write `64kb` or more, or remove the step" });
+  }
+  return faults;
 }
 
 /** The options of a checked configuration. */

@@ -12,6 +12,7 @@ import { jsonReply } from "@sluice/kit";
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep } from "@sluice/kit/testing";
 import { cache } from "./cache.ts";
 import type { CacheConfig } from "./cache-config.ts";
+import { idempotency } from "./idempotency.ts";
 
 const CONFIG: CacheConfig = {
   mode: "always",
@@ -246,5 +247,25 @@ describe("the step cache", () => {
     gate.resolve();
     await Promise.all([first, second]);
     expect(calls()).toBe(2);
+  });
+});
+
+describe("its options", () => {
+  it.each([
+    [{ ttl: "0s" }, ["ttl"]],
+    [{ ttl: "0s", max_ttl: "0s" }, ["ttl"]],
+    [{ ttl: "2d" }, ["ttl"]],
+    [{ max_entry: "0b" }, ["max_entry"]],
+    [{ ttl: "1s", max_entry: "1b" }, undefined],
+  ] as const)("%j: a fault where nothing would be kept", (config, path) => {
+    expect(cache.check?.({ ...CONFIG, ...config }).map((fault) => fault.path)).toEqual(path === undefined ? [] : [path]);
+  });
+
+  it("says how large an entry may be", () => {
+    expect(cache.largestEntry?.({ ...CONFIG, max_entry: "64kb" })).toBe(65_536);
+  });
+
+  it("of idempotency: a fault where no result would be kept", () => {
+    expect(["0s", "1s"].map((ttl) => idempotency.check?.({ ttl }).length)).toEqual([1, 0]);
   });
 });

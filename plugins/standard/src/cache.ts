@@ -18,6 +18,7 @@ export const cache = defineStep<CacheConfig>({
     "Answers an identical request with the reply that is kept, and requests that are identical at the same time with one call.",
   config: cacheSchema,
   check: cacheFaults,
+  largestEntry: (config) => parseCacheConfig(config).maxEntryBytes,
   operations: ["chat", "embeddings", "images"],
   concurrent: true,
   provides: ["cached_reply"],

@@ -42,6 +42,10 @@ export const idempotency = defineStep<IdempotencyConfig>({
       },
     },
   },
+  check({ ttl }) {
+    if (parseDuration(ttl) !== 0) return [];
+    return [{ path: ["ttl"], message: "no result would be kept for a repeat", fix: "write `1m` or more, or remove the step" }];
+  },
   operations: ["chat", "embeddings", "images", "passthrough"],
   provides: ["repeat"],
   requires: [{ capability: "identity", reason: "a result belongs to the key that asked for it" }],

@@ -560,6 +560,20 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: ["config/gateway.yaml:10:26  `keys[0].key` needs ${env:CI_KEY}, which is not set  set CI_KEY in the environment"],
   },
   {
+    title: "a stand-in of another mode",
+    files: more(
+      [
+        "  - { id: vectors, mode: embedding, targets: [{ provider: openai, model: text-embedding-3-small }] }",
+        '  - { id: "pictures/*", mode: image, targets: [{ provider: openai, model: "*" }] }',
+        "  - { id: talk, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [vectors], timeout: [pictures/one] } }",
+      ].join("\n"),
+    ),
+    findings: [
+      'config/gateway.yaml:12:88  `models[3].fallbacks.general[0]` names "vectors", which is for the mode embedding, not chat: it can answer none of its requests  name a model of the mode chat, or remove it',
+      'config/gateway.yaml:12:108  `models[3].fallbacks.timeout[0]` names "pictures/one", which is for the mode image, not chat: it can answer none of its requests  name a model of the mode chat, or remove it',
+    ],
+  },
+  {
     title: "a soft budget above the budget",
     files: more('keys: [{ alias: ci, key: "${env:K}", max_budget: 5, soft_budget: 6 }]'),
     environment: { K: "v" },

@@ -10,9 +10,9 @@ const CLASSES = ["general", "context_window", "content_policy", "rate_limit", "o
 /** The faults of fallbacks, and of targets' prices and queues. Reads whatever is there; schemas report what is not. */
 export function modelReferenceFaults(gateway: unknown): Fault[] {
   const models = listOf(gateway, ["models"]);
-  const ids = models.map((model) => valueAtPath(model, ["id"])).filter((id) => typeof id === "string");
+  const modes = modesOf(models);
   return models.flatMap((model, index) => [
-    ...CLASSES.flatMap((name) => fallbackFaults(model, ["models", index, "fallbacks", name], ids)),
+    ...CLASSES.flatMap((name) => fallbackFaults(model, ["models", index, "fallbacks", name], modes)),
     ...listOf(model, ["targets"]).flatMap((target, place) => {
       const path = ["models", index, "targets", place];
       return [...priceFaults(target, [...path, "price"]), ...queueFaults(target, [...path, "queue"])];
@@ -20,8 +20,20 @@ export function modelReferenceFaults(gateway: unknown): Fault[] {
   ]);
 }
 
-function fallbackFaults(model: unknown, path: readonly (string | number)[], ids: readonly string[]): Fault[] {
+/** What each model is for, by its id, in the file's order. */
+function modesOf(models: readonly unknown[]): ReadonlyMap<string, unknown> {
+  const modes = new Map<string, unknown>();
+  for (const model of models) {
+    const id = valueAtPath(model, ["id"]);
+    if (typeof id === "string" && !modes.has(id)) modes.set(id, valueAtPath(model, ["mode"]));
+  }
+  return modes;
+}
+
+function fallbackFaults(model: unknown, path: readonly (string | number)[], modes: ReadonlyMap<string, unknown>): Fault[] {
   const id = valueAtPath(model, ["id"]);
+  const mode = valueAtPath(model, ["mode"]);
+  const ids = [...modes.keys()];
   return listOf(model, path.slice(2)).flatMap((name, place): Fault[] => {
     if (typeof name !== "string" || name === "") return [];
     const at = [...path, place];
@@ -30,8 +42,13 @@ function fallbackFaults(model: unknown, path: readonly (string | number)[], ids:
       return [{ path: at, on: "value", message: `${where} names the model itself`, fix: "name another one, or remove it" }];
     }
     // A wildcard is no model that could stand in; what it matches is.
-    const isKnown = !name.endsWith("*") && ids.some((known) => known === name || isMatch(known, name));
-    if (isKnown) return [];
+    const entry = name.endsWith("*") ? undefined : entryOf(name, ids);
+    if (entry !== undefined) {
+      const other = modes.get(entry);
+      if (other === mode || typeof other !== "string" || typeof mode !== "string") return [];
+      const message = `${where} names "${name}", which is for the mode ${other}, not ${mode}: it can answer none of its requests`;
+      return [{ path: at, on: "value", message, fix: `name a model of the mode ${mode}, or remove it` }];
+    }
     const known = ids.filter((other) => other !== id && !other.endsWith("*"));
     const message = `${where} names "${name}", which is not under \`models\``;
     return [{ path: at, on: "value", message, fix: nameFix(name, known, "add it to `models`") }];
@@ -53,8 +70,11 @@ function queueFaults(target: unknown, path: readonly (string | number)[]): Fault
   return [{ path, on: "key", message, fix: "say how many requests may run, or remove the queue" }];
 }
 
-function isMatch(wildcard: string, id: string): boolean {
-  return wildcard.endsWith("*") && id.length >= wildcard.length && id.startsWith(wildcard.slice(0, -1));
+/** The entry that serves an id: its own, else the wildcard with the longest beginning. */
+function entryOf(id: string, ids: readonly string[]): string | undefined {
+  if (ids.includes(id)) return id;
+  const wildcards = ids.filter((known) => known.endsWith("*") && id.length >= known.length && id.startsWith(known.slice(0, -1)));
+  return wildcards.toSorted((one, other) => other.length - one.length)[0];
 }
 
 function listOf(value: unknown, path: readonly (string | number)[]): readonly unknown[] {

@@ -57,7 +57,6 @@ function losses(
   isForLongPrompts: boolean,
   of: (model: ModelSettings) => Abilities,
 ): string[] {
-  if (model.mode !== standIn.mode) return [`it is for the mode ${standIn.mode}, not ${model.mode}`];
   const before = of(model);
   const after = of(standIn);
   const lost = (Object.keys(FEATURES) as Feature[])

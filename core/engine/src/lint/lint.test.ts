@@ -8,6 +8,7 @@ import { lintsOf, policyFindings } from "./lint.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const GATEWAY = join(repository, "config/gateway.yaml");
+const ENVIRONMENT = { REDIS_URL: "redis://127.0.0.1:6379" };
 const CHAT = join(repository, "pipelines/chat.yaml");
 
 /** The shipped configuration with an edit of its gateway file and of chat.yaml. */
@@ -17,7 +18,7 @@ async function edited(gateway: (text: string) => string, chat: (text: string) =>
     [CHAT, chat(readFileSync(CHAT, "utf8"))],
   ] as const;
   const source = overlaidSource(new Map(texts));
-  const checked = await checkConfig({ path: "config/gateway.yaml", cwd: repository, environment: {}, source });
+  const checked = await checkConfig({ path: "config/gateway.yaml", cwd: repository, environment: ENVIRONMENT, source });
   return { ...checked, texts: new Map<string, string>(texts) };
 }
 
@@ -88,13 +89,6 @@ describe("fallback_capability", () => {
     expect(found?.line).toContain("id: gpt-4o,");
   });
 
-  it("knows what a provider cannot do, also without its credential", async () => {
-    const found = await lints(chain("{ id: other, mode: image, targets: [{ provider: openai, model: dall-e-3 }] }"));
-    expect(found.map(({ message }) => message)).toContain(
-      "other stands in for gpt-4o without all that it does: it is for the mode image, not chat.",
-    );
-  });
-
   it("is silent on an equal, and on what nobody knows", async () => {
     expect(await lints(chain("{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }"))).toEqual([]);
   });
@@ -107,6 +101,31 @@ describe("fallback_capability", () => {
       ),
     );
     expect(found[0]?.message).toContain("its context of 128000 tokens is no longer than the 128000 that were too few");
+  });
+});
+
+describe("unkept_reply", () => {
+  const MEMORY = /^shared: \{ use: memory \}/m;
+  const cacheOf = (entry: string) => (text: string) => text.replace("scope: key }", `scope: key, max_entry: ${entry} }`);
+
+  it.each([
+    ["4mb", "", 0],
+    ["5mb", "", 1],
+    ["5mb", ", max_entry: 5mb", 0],
+    ["5mb", ", max_entry: 5mb, cache_size: 2mb", 1],
+  ])("doubts a cache step whose entries of %s are beyond the driver's: %j", async (entry, options, count) => {
+    const found = await lints((text) => text.replace(MEMORY, `shared: { use: memory${options} }`), cacheOf(entry));
+    expect(found.map(({ rule, line }) => [rule, line?.startsWith("- { use: cache")])).toEqual(
+      Array.from({ length: count }, () => ["unkept_reply", true]),
+    );
+  });
+
+  it("doubts it of every driver that says what it keeps", async () => {
+    const redis = 'shared: { use: redis, url: "${env:REDIS_URL}", max_entry: 64kb }';
+    const [found] = await lints((text) => text.replace(MEMORY, redis), cacheOf("1mb"));
+    expect(found?.message).toBe(
+      "Step cache of pipeline chat keeps replies up to 1048576 bytes, and `shared` (redis) keeps none above 65536.",
+    );
   });
 });
 

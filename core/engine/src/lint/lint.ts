@@ -4,6 +4,7 @@ import type { Finding } from "../config/finding.ts";
 import type { LintName } from "../config/schema/policies.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { unkeptReplies } from "./entries.ts";
 import { weakerStandIns } from "./fallbacks.ts";
 import { missingProtections, uncoveredRoutes } from "./routes.ts";
 import type { Doubt, Lint, LintSubject } from "./rule.ts";
@@ -16,6 +17,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[
   fallback_capability: weakerStandIns,
   unreachable_target: unreachableTargets,
   unpriced_model: unpricedModels,
+  unkept_reply: unkeptReplies,
 };
 
 /** Every lint that is not switched off, by rule. */

@@ -75,6 +75,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         fallback_capability: "warn",
         unreachable_target: "warn",
         unpriced_model: "warn",
+        unkept_reply: "warn",
       },
     },
     notices: [],

@@ -16,6 +16,7 @@ const LINTS = {
   fallback_capability: "models that stand in and cannot do what the model can that they stand in for",
   unreachable_target: "targets that are never called, and weights and priorities that nobody looks at",
   unpriced_model: "targets whose price is not known",
+  unkept_reply: "replies that a step would keep and that are too large for the shared state",
 } as const;
 
 export type LintName = keyof typeof LINTS;
