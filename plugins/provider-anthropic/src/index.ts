@@ -1,7 +1,7 @@
 /** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
@@ -62,13 +62,10 @@ export default defineProvider<AnthropicConfig>({
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        headers: { "anthropic-version": config.version, ...native, "x-api-key": config.api_key },
-        body,
-      }),
+      passthrough({ headers: native, ...request }) {
+        const versioned = { "anthropic-version": config.version, ...native };
+        return nativeCall({ ...request, headers: versioned }, config.base_url, { "x-api-key": config.api_key });
+      },
     };
   },
 });

@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createOperations, type ErrorWords, imagesPerCall, readCompatibleError } from "@sluice/kit/openai";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { entraTokens } from "./entra.ts";
@@ -43,17 +43,12 @@ export default defineProvider<AzureConfig>({
       decode: (body, request) => of(request).decode(body, request),
       stream: translateStream,
       error: (reply) => readCompatibleError(reply, ERROR_WORDS),
-      passthrough: ({ method, endpoint: path, query: asked, headers: native, body }) => {
+      passthrough(request) {
+        const { endpoint: path, query: asked } = request;
         const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
         const isAdded = isDated && !/(?:^|&)api-version=/i.test(asked);
         const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
-        return {
-          kind: "http",
-          method,
-          url: nativeUrl(endpoint, path, [asked, added].filter((part) => part !== "").join("&")),
-          headers: { ...native, ...account },
-          body,
-        };
+        return nativeCall({ ...request, query: [asked, added].filter((part) => part !== "").join("&") }, endpoint, account);
       },
       ...(tokens === undefined
         ? {}

@@ -1,7 +1,7 @@
 /** @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { HttpCall, JsonObject, ProviderRequest, Secret } from "@sluice/spec";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
@@ -65,13 +65,7 @@ export default defineProvider<BedrockConfig>({
       },
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: ({ method, endpoint, query, headers, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(baseUrl, endpoint, query),
-        headers: { ...headers, ...bearer },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, baseUrl, bearer),
       ...(source === undefined ? {} : { authorize: createSigner(region, source, host.clock) }),
     };
   },

@@ -1,7 +1,7 @@
 /** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { decodeEmbed, embedBody } from "./embeddings.ts";
 import { readError } from "./errors.ts";
@@ -60,13 +60,7 @@ export default defineProvider<CohereConfig>({
         request.operation === "chat" ? decodeChat(body, request, toolNames(request)) : decodeEmbed(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        headers: { ...native, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, config.base_url, account),
     };
   },
 });

@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createMendedTranslator, createOperations, Mender, PARAMETERS, readCompatibleError, readUsage } from "@sluice/kit/openai";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { DecodedReply, ProviderRequest, Secret } from "@sluice/spec";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
 import { type Preset, PRESETS } from "./presets.ts";
@@ -56,13 +56,7 @@ export default defineProvider<CompatibleConfig>({
       decode: decodeReply,
       stream: (request) => createMendedTranslator(request, preset.finish),
       error: (reply) => readCompatibleError(reply, preset.errors),
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(baseUrl, endpoint, query),
-        headers: { ...native, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, baseUrl, account),
     };
   },
 });

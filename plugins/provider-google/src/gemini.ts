@@ -1,7 +1,7 @@
 /** The Gemini API: a key, and the models of Google. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports } from "./models.ts";
@@ -53,13 +53,7 @@ export const gemini = defineProvider<GeminiConfig>({
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: ({ method, endpoint, query, headers, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        headers: { ...headers, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, config.base_url, account),
     };
   },
 });

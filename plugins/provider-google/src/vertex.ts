@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { defineProvider, isObject } from "@sluice/kit";
 import { errorBodyOf } from "@sluice/kit/dialect";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import * as anthropic from "@sluice/provider-anthropic/messages";
 import { type Clock, GatewayError, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
 import { claudeCall } from "./claude.ts";
@@ -104,13 +104,8 @@ export const vertex = defineProvider<VertexConfig>({
           : translateStream(request, () => toolNames(request)),
       // Claude's own errors come through; those of the address before it are Google's.
       error: (reply) => (isAnthropic(reply.body) ? anthropic.readError(reply) : readError(reply)),
-      passthrough: ({ method, endpoint, query, headers, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url ?? originOf(locationIn(endpoint) ?? config.location), endpoint, query),
-        headers,
-        body,
-      }),
+      passthrough: (request) =>
+        nativeCall(request, config.base_url ?? originOf(locationIn(request.endpoint) ?? config.location), {}),
       async authorize(call) {
         return { ...call, headers: { ...call.headers, authorization: (await tokens.token()).map((value) => `Bearer ${value}`) } };
       },

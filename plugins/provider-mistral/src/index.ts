@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { decodeEmbeddings } from "@sluice/kit/openai";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
@@ -51,13 +51,7 @@ export default defineProvider<MistralConfig>({
         request.operation === "chat" ? decodeReply(body, request, toolNames(request)) : decodeEmbeddings(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        headers: { ...native, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, config.base_url, account),
     };
   },
 });

@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createChatTranslator, createOperations, type EmbeddingFormat, imagesPerCall, readErrorReply } from "@sluice/kit/openai";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 
 interface OpenaiConfig {
@@ -57,14 +57,7 @@ export default defineProvider<OpenaiConfig>({
       decode: (body, request) => of(request).decode(body, request),
       stream: (request) => createChatTranslator(request.replyModel, request),
       error: readErrorReply,
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        // The credential comes last: nothing the client sent can stand in its place.
-        headers: { ...native, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, config.base_url, account),
     };
   },
 });

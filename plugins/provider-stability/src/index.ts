@@ -1,7 +1,7 @@
 /** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeUrl } from "@sluice/kit/passthrough";
+import { nativeCall } from "@sluice/kit/passthrough";
 import { GatewayError, type Secret } from "@sluice/spec";
 import { imagesPerCall } from "./models.ts";
 import { nativeModel } from "./native-model.ts";
@@ -51,13 +51,7 @@ export default defineProvider<StabilityConfig>({
         throw new GatewayError("unsupported_parameter", "The API streams nothing.", { param: "stream" });
       },
       error: readError,
-      passthrough: ({ method, endpoint, query, headers: native, body }) => ({
-        kind: "http",
-        method,
-        url: nativeUrl(config.base_url, endpoint, query),
-        headers: { ...native, ...account },
-        body,
-      }),
+      passthrough: (request) => nativeCall(request, config.base_url, account),
       nativeModel,
     };
   },
