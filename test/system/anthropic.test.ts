@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { functionsOf, streamChunks, textOf, withResults } from "./sdk-chat.ts";
 
 const KEY = "anthropic-credential-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-anthropic/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-anthropic");
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     },
     { ANTHROPIC_API_KEY: KEY },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -33,14 +33,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function answer(status: number, type: string, body: string, headers: Readonly<Record<string, string>> = {}): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type, ...headers }).end(body));
-}
-
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
-
 const TOOLS = (
-  JSON.parse(fixture("tools/request.in.json").replaceAll("wetter.köln", "wetter_k_ln_a847054a")) as {
+  JSON.parse(fixtures.text("tools/request.in.json").replaceAll("wetter.köln", "wetter_k_ln_a847054a")) as {
     tools: OpenAI.ChatCompletionTool[];
   }
 ).tools.slice(0, 3);
@@ -48,7 +42,7 @@ const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weat
 
 describe("Claude behind the OpenAI SDK", () => {
   it("answers whole, with its usage in the row", async () => {
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions.create({ model: "claude", messages: ASK }).withResponse();
     expect(reply).toMatchObject({
       model: "claude",
@@ -64,56 +58,49 @@ describe("Claude behind the OpenAI SDK", () => {
   });
 
   it("streams the same words, and the usage to those who ask", async () => {
-    answer(200, "text/event-stream; charset=utf-8", fixture("text/stream.in.sse"));
-    const stream = await client.chat.completions.create({
-      model: "claude",
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Hello! Grüße 😀");
+    upstream.reply(200, "text/event-stream; charset=utf-8", fixtures.text("text/stream.in.sse"));
+    const chunks = await streamChunks(client, { model: "claude", messages: ASK });
+    expect(textOf(chunks)).toBe("Hello! Grüße 😀");
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 25, completion_tokens: 15, total_tokens: 40 });
-    expect(lastBody()).toMatchObject({ stream: true, model: "claude-sonnet-4-5" });
+    expect(upstream.lastBody()).toMatchObject({ stream: true, model: "claude-sonnet-4-5" });
   });
 
   it("calls three tools at once, whole and streamed, and takes their results in one turn", async () => {
-    answer(200, "text/event-stream", fixture("tools/stream.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("tools/stream.in.sse"));
     const streamed = await client.chat.completions.stream({ model: "claude", messages: ASK, tools: TOOLS }).finalChatCompletion();
     const message = streamed.choices[0]?.message;
-    const calls = (message?.tool_calls ?? []).map((call) => (call.type === "function" ? call.function : undefined));
-    expect(calls).toMatchObject([
+    expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city": "Berlin"}' },
       { name: "wetter_k_ln_a847054a", arguments: "{}" },
       { name: "now", arguments: "{}" },
     ]);
-    answer(200, "application/json", fixture("tools/reply.in.json"));
-    const results = (message?.tool_calls ?? []).map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
+    upstream.reply(200, "application/json", fixtures.text("tools/reply.in.json"));
     const next = await client.chat.completions.create({
       model: "claude",
       tools: TOOLS,
-      messages: [...ASK, ...(message === undefined ? [] : [message]), ...results.toReversed()],
+      messages: [...ASK, ...withResults(message)],
     });
     expect(next.choices[0]).toMatchObject({ finish_reason: "tool_calls" });
-    const { messages } = lastBody() as { messages: { role: string; content: { type: string; tool_use_id?: string }[] }[] };
+    const { messages } = upstream.lastBody() as {
+      messages: { role: string; content: { type: string; tool_use_id?: string }[] }[];
+    };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(messages[2]?.content.map((block) => block.tool_use_id)).toEqual(["toolu_1", "toolu_2", "toolu_3"]);
   });
 
   it("gives its thoughts back and forth, byte by byte", async () => {
-    answer(200, "application/json", fixture("thinking/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("thinking/reply.in.json"));
     const reply = await client.chat.completions.create({ model: "claude", messages: ASK, reasoning_effort: "low" });
     const message = reply.choices[0]?.message as OpenAI.ChatCompletionMessage & { thinking_blocks: object[] };
     await client.chat.completions.create({ model: "claude", messages: [...ASK, message, { role: "user", content: "And?" }] });
-    const { messages } = lastBody() as { messages: { content: object[] }[] };
+    const { messages } = upstream.lastBody() as { messages: { content: object[] }[] };
     expect(messages[1]?.content.slice(0, 2)).toEqual(message.thinking_blocks);
   });
 
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: "claude", messages: ASK, seed: 7 };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "seed" });
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const dropping = { ...asked, drop_params: true, temperature: 1.5 };
     const { response } = await client.chat.completions.create(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["seed", "temperature"]);
@@ -132,7 +119,7 @@ describe("Claude behind the OpenAI SDK", () => {
     [429, "rate_limit_error", 429, "rate_limit_error"],
     [401, "authentication_error", 502, "upstream_error"],
   ])("turns its %i %s into %i %s", async (status, type, outward, outwardType) => {
-    answer(status, "application/json", JSON.stringify({ type: "error", error: { type, message: "No." } }));
+    upstream.reply(status, "application/json", JSON.stringify({ type: "error", error: { type, message: "No." } }));
     await expect(client.chat.completions.create({ model: `anthropic/${type}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
       type: outwardType,

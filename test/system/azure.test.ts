@@ -1,16 +1,14 @@
-import { readFileSync } from "node:fs";
-import OpenAI, { AzureOpenAI } from "openai";
+import { AzureOpenAI, type OpenAI } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { type FailureFixture, fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { functionsOf } from "./sdk-chat.ts";
 
 const KEY = "azure-credential-of-the-tests-0123456789";
 const SECRET = "entra-secret-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-azure/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
-const failure = (name: string) =>
-  JSON.parse(fixture(`errors/${name}.in.json`)) as { status: number; headers: Record<string, string>; body: unknown };
+const fixtures = fixturesOf("provider-azure");
 
 let upstream: NativeUpstream;
 let entra: NativeUpstream;
@@ -33,7 +31,7 @@ beforeAll(async () => {
     },
     { AZURE_KEY: KEY, AZURE_SECRET: SECRET },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -41,15 +39,11 @@ afterAll(async () => {
   await Promise.all([upstream.close(), entra.close()]);
 });
 
-function answer(status: number, type: string, body: string, headers: Readonly<Record<string, string>> = {}): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type, ...headers }).end(body));
-}
-
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Hello." }];
 
 describe("Azure OpenAI behind the OpenAI SDK", () => {
   it("answers whole, with its filter report, its usage and its price", async () => {
-    answer(200, "application/json", fixture("chat/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
     const { data: reply, response } = await client.chat.completions.create({ model: "gpt-4o", messages: ASK }).withResponse();
     expect(reply).toMatchObject({ model: "gpt-4o", choices: [{ message: { content: "Hello!" } }], prompt_filter_results: [{}] });
     expect(upstream.requests.at(-1)).toMatchObject({ url: "/openai/v1/chat/completions", headers: { "api-key": KEY } });
@@ -58,7 +52,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   });
 
   it("streams through reports of an asynchronous filter", async () => {
-    answer(200, "text/event-stream; charset=utf-8", fixture("streams/stream-async-filter.in.sse"));
+    upstream.reply(200, "text/event-stream; charset=utf-8", fixtures.text("streams/stream-async-filter.in.sse"));
     const stream = client.chat.completions.stream({ model: "gpt-4o", messages: ASK, stream_options: { include_usage: true } });
     const { choices, usage } = await stream.finalChatCompletion();
     expect(choices).toMatchObject([{ message: { content: "One two" }, finish_reason: "stop" }]);
@@ -66,18 +60,21 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   });
 
   it("calls three tools at once", async () => {
-    answer(200, "text/event-stream", fixture("streams/stream-tools-parallel.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("streams/stream-tools-parallel.in.sse"));
     const tools: OpenAI.ChatCompletionTool[] = [
       { type: "function", function: { name: "read_gauge", parameters: { type: "object" } } },
     ];
     const { choices } = await client.chat.completions.stream({ model: "gpt-4o", messages: ASK, tools }).finalChatCompletion();
-    const calls = (choices[0]?.message.tool_calls ?? []).map((call) => (call.type === "function" ? call.function.arguments : ""));
-    expect(calls).toEqual(['{"station":"Köln"}', '{"station":"Basel"}', '{"station":"Bonn"}']);
+    expect(functionsOf(choices[0]?.message).map((called) => called?.arguments)).toEqual([
+      '{"station":"Köln"}',
+      '{"station":"Basel"}',
+      '{"station":"Bonn"}',
+    ]);
   });
 
   it("fetches one Entra token for all calls of an application, and calls deployments with it", async () => {
     entra.answer((response) => response.writeHead(200).end(JSON.stringify({ access_token: "entra-token", expires_in: 3599 })));
-    answer(200, "application/json", fixture("chat/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
     await Promise.all([1, 2, 3].map(() => client.chat.completions.create({ model: "entra/my-deployment", messages: ASK })));
     expect(entra.requests.map(({ url, body }) => [url, new URLSearchParams(body.toString()).get("client_secret")])).toEqual([
       ["/tenant/oauth2/v2.0/token", SECRET],
@@ -89,7 +86,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
   });
 
   it("hands native requests of Azure's own SDK on, and bills them", async () => {
-    answer(200, "application/json", fixture("chat/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
     const native = new AzureOpenAI({
       baseURL: `${gateway.publicUrl}/azure/openai`,
       apiKey: gateway.masterKey,
@@ -112,8 +109,8 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     ["error-429-milliseconds", 429, "rate_limit_error"],
     ["error-401", 502, "upstream_error"],
   ])("turns %s into %i %s", async (name, outward, type) => {
-    const { status, headers, body } = failure(name);
-    answer(status, "application/json", JSON.stringify(body), headers);
+    const { status, headers, body } = fixtures.json<FailureFixture>(`errors/${name}.in.json`);
+    upstream.reply(status, "application/json", JSON.stringify(body), headers);
     await expect(client.chat.completions.create({ model: `azure/${name}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
       type,

@@ -1,17 +1,17 @@
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isSignedWith } from "../../plugins/provider-bedrock/src/signature-check.fixture.ts";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeRequest, type NativeUpstream } from "./native-upstream.ts";
+import { functionsOf, streamChunks, textOf, withResults } from "./sdk-chat.ts";
 
 const KEY = "bedrock-credential-of-the-tests-0123456789";
 const SECRET = "bedrock-secret-of-the-tests-0123456789";
 const STREAM = "application/vnd.amazon.eventstream";
 const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-const fixtures = new URL("../../plugins/provider-bedrock/fixtures/", import.meta.url);
-const fixture = (name: string): Buffer => readFileSync(new URL(name, fixtures));
+const fixtures = fixturesOf("provider-bedrock");
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
     { AWS_BEARER_TOKEN_BEDROCK: KEY, AWS_ACCESS_KEY_ID: "AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY: SECRET },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -44,14 +44,9 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function answer(status: number, type: string, body: Buffer | string, headers: Readonly<Record<string, string>> = {}): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type, ...headers }).end(body));
-}
-
 const isSigned = (request: NativeRequest): boolean => isSignedWith(SECRET, request);
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
 const TOOLS = (
-  JSON.parse(fixture("tools/request.in.json").toString().replaceAll("wetter.köln", "wetter_k_ln_a847054a")) as {
+  JSON.parse(fixtures.text("tools/request.in.json").replaceAll("wetter.köln", "wetter_k_ln_a847054a")) as {
     tools: OpenAI.ChatCompletionTool[];
   }
 ).tools.slice(0, 3);
@@ -59,7 +54,7 @@ const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weat
 
 describe("Bedrock behind the OpenAI SDK", () => {
   it("answers whole, with its usage in the row", async () => {
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions.create({ model: "claude", messages: ASK }).withResponse();
     expect(reply).toMatchObject({
       model: "claude",
@@ -75,21 +70,14 @@ describe("Bedrock behind the OpenAI SDK", () => {
   });
 
   it("streams the same words from frames that are cut anywhere, signed", async () => {
-    const bytes = fixture("text/stream.in.bin");
+    const bytes = fixtures.bytes("text/stream.in.bin");
     upstream.answer((response) => {
       response.writeHead(200, { "content-type": STREAM });
       for (let at = 0; at < bytes.length; at += 7) response.write(bytes.subarray(at, at + 7));
       response.end();
     });
-    const stream = await client.chat.completions.create({
-      model: "claude-signed",
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Hello! Grüße 😀");
+    const chunks = await streamChunks(client, { model: "claude-signed", messages: ASK });
+    expect(textOf(chunks)).toBe("Hello! Grüße 😀");
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 25, completion_tokens: 15, total_tokens: 40 });
     const request = upstream.requests.at(-1);
     expect(request?.url).toBe(`/model/${encodeURIComponent(CLAUDE)}/converse-stream`);
@@ -97,24 +85,24 @@ describe("Bedrock behind the OpenAI SDK", () => {
   });
 
   it("calls three tools at once, and takes their results in one turn", async () => {
-    answer(200, STREAM, fixture("tools/stream.in.bin"));
+    upstream.reply(200, STREAM, fixtures.bytes("tools/stream.in.bin"));
     const streamed = await client.chat.completions.stream({ model: "claude", messages: ASK, tools: TOOLS }).finalChatCompletion();
     const message = streamed.choices[0]?.message;
-    const calls = (message?.tool_calls ?? []).map((call) => (call.type === "function" ? call.function : undefined));
-    expect(calls).toMatchObject([
+    expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city": "Berlin"}' },
       { name: "wetter_k_ln_a847054a", arguments: "{}" },
       { name: "now", arguments: "{}" },
     ]);
-    answer(200, "application/json", fixture("tools/reply.in.json"));
-    const results = (message?.tool_calls ?? []).map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
+    upstream.reply(200, "application/json", fixtures.text("tools/reply.in.json"));
     const next = await client.chat.completions.create({
       model: "claude",
       tools: TOOLS,
-      messages: [...ASK, ...(message === undefined ? [] : [message]), ...results.toReversed()],
+      messages: [...ASK, ...withResults(message)],
     });
     expect(next.choices[0]).toMatchObject({ finish_reason: "tool_calls" });
-    const { messages } = lastBody() as { messages: { role: string; content: { toolResult?: { toolUseId: string } }[] }[] };
+    const { messages } = upstream.lastBody() as {
+      messages: { role: string; content: { toolResult?: { toolUseId: string } }[] }[];
+    };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(messages[2]?.content.map((block) => block.toolResult?.toolUseId)).toEqual(["tooluse_1", "tooluse_2", "tooluse_3"]);
   });
@@ -141,15 +129,15 @@ describe("Bedrock behind the OpenAI SDK", () => {
   });
 
   it("makes images", async () => {
-    answer(200, "application/json", fixture("images-stability/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("images-stability/reply.in.json"));
     const reply = await client.images.generate({ model: "canvas", prompt: "A robot.", n: 2, size: "1024x1024" });
     expect(reply.data).toEqual([{ b64_json: "AAAA" }, { b64_json: "AAAA" }]);
-    expect(lastBody()).toEqual({ prompt: "A robot.", aspect_ratio: "1:1" });
+    expect(upstream.lastBody()).toEqual({ prompt: "A robot.", aspect_ratio: "1:1" });
   });
 
   it("is native under its prefix, frames and all, with tokens in the row", async () => {
-    const bytes = fixture("cache/stream.in.bin");
-    answer(200, STREAM, bytes, { "x-amzn-requestid": "aws-1" });
+    const bytes = fixtures.bytes("cache/stream.in.bin");
+    upstream.reply(200, STREAM, bytes, { "x-amzn-requestid": "aws-1" });
     const response = await fetch(`${gateway.publicUrl}/signed/model/${encodeURIComponent(CLAUDE)}/converse-stream`, {
       method: "POST",
       body: '{"messages":[]}',
@@ -164,7 +152,7 @@ describe("Bedrock behind the OpenAI SDK", () => {
   });
 
   it("tells a failure within a stream in the stream", async () => {
-    answer(200, STREAM, fixture("broken/stream-modelstreamerror.in.bin"));
+    upstream.reply(200, STREAM, fixtures.bytes("broken/stream-modelstreamerror.in.bin"));
     const stream = await client.chat.completions.create({ model: "claude-signed", messages: ASK, stream: true });
     const read = async (): Promise<void> => {
       for await (const chunk of stream) expect(chunk.choices[0]?.delta.content).toMatch(/^(Hel)?$/);
@@ -179,7 +167,9 @@ describe("Bedrock behind the OpenAI SDK", () => {
     [503, "ServiceUnavailableException", 503, "overloaded_error"],
     [403, "UnrecognizedClientException", 502, "upstream_error"],
   ])("turns its %i %s into %i %s", async (status, type, outward, outwardType) => {
-    answer(status, "application/json", '{"message":"You don\'t have access to the model."}', { "x-amzn-errortype": `${type}:` });
+    upstream.reply(status, "application/json", '{"message":"You don\'t have access to the model."}', {
+      "x-amzn-errortype": `${type}:`,
+    });
     await expect(client.chat.completions.create({ model: `bedrock/${type}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
       type: outwardType,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createUpstream, DEFAULT_TEXT, type Upstream, wireFixture } from "@sluice/kit/testing";
 import { chat, MESSAGES, openaiClient, rowsOf } from "./client.ts";
 import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
+import { collectChunks, textOf } from "./sdk-chat.ts";
 
 const FIXTURES = new URL("../fixtures/openai/", import.meta.url).pathname;
 const TOOLS = [
@@ -66,18 +67,13 @@ describe("a whole reply", () => {
 describe("a stream", () => {
   const open = (more: Partial<OpenAI.ChatCompletionCreateParamsStreaming> = {}) =>
     client.chat.completions.create({ model: "gpt-4o-mini", messages: MESSAGES, stream: true, ...more }).withResponse();
-  const collect = async (stream: AsyncIterable<OpenAI.ChatCompletionChunk>) => {
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    return chunks;
-  };
 
   it("carries the usage as one last chunk when the client asks for it", async () => {
     const { data, response } = await open({ stream_options: { include_usage: true } });
-    const chunks = await collect(data);
+    const chunks = await collectChunks(data);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
-    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? "").join("")).toBe(DEFAULT_TEXT);
+    expect(textOf(chunks)).toBe(DEFAULT_TEXT);
     expect(new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`)).size).toBe(1);
     expect(chunks[0]?.model).toBe("gpt-4o-mini");
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: upstream.requests[0]?.usage });
@@ -86,7 +82,7 @@ describe("a stream", () => {
 
   it("carries no usage chunk when the client does not ask, yet its row has the tokens", async () => {
     const { data, response } = await open();
-    const chunks = await collect(data);
+    const chunks = await collectChunks(data);
     expect(chunks.every(({ choices }) => choices.length === 1)).toBe(true);
     expect(chunks.some((chunk) => chunk.usage != null)).toBe(false);
     expect(upstream.requests[0]?.parsed?.["stream_options"]).toEqual({ include_usage: true });
@@ -97,7 +93,7 @@ describe("a stream", () => {
 
   it("carries tool calls in fragments that join to the same arguments", async () => {
     upstream.script({ kind: "reply", toolCalls: TOOLS });
-    const chunks = await collect((await open()).data);
+    const chunks = await collectChunks((await open()).data);
     const deltas = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? []);
     for (const [index, expected] of TOOLS.entries()) {
       const own = deltas.filter((delta) => delta.index === index);

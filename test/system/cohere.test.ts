@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { functionsOf, streamChunks } from "./sdk-chat.ts";
 
 const KEY = "cohere-credential-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-cohere/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-cohere");
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     },
     { COHERE_API_KEY: KEY },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -30,11 +30,6 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function answer(status: number, type: string, body: string): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
-}
-
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
 const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "wetter_k_ln_a847054a", "now"].map((name) => ({
   type: "function",
@@ -44,27 +39,20 @@ const MODEL = "cohere/command-a-03-2025";
 
 describe("Cohere behind the OpenAI SDK", () => {
   it("answers whole, billed units and their price in the row", async () => {
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions
       .create({ model: MODEL, messages: ASK, top_p: 0.5 })
       .withResponse();
     expect(reply).toMatchObject({ model: MODEL, choices: [{ message: { content: "Hello! Grüße 😀" }, finish_reason: "stop" }] });
     expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
-    expect(lastBody()).toEqual({ model: "command-a-03-2025", messages: ASK, p: 0.5 });
+    expect(upstream.lastBody()).toEqual({ model: "command-a-03-2025", messages: ASK, p: 0.5 });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, cost_status: "priced" });
   });
 
   it("streams text with its citations, and the usage to those who ask", async () => {
-    answer(200, "text/event-stream", fixture("documents/stream.in.sse"));
-    const stream = await client.chat.completions.create({
-      model: MODEL,
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
+    upstream.reply(200, "text/event-stream", fixtures.text("documents/stream.in.sse"));
+    const chunks = await streamChunks(client, { model: MODEL, messages: ASK });
     const deltas = chunks.map(({ choices }) => choices[0]?.delta as { content?: string; citations?: object[] } | undefined);
     expect(deltas.map((delta) => delta?.content ?? "").join("")).toBe("Emperor penguins.");
     expect(deltas.flatMap((delta) => delta?.citations ?? [])).toMatchObject([{ start: 0, end: 5 }]);
@@ -72,15 +60,15 @@ describe("Cohere behind the OpenAI SDK", () => {
   });
 
   it("calls three tools at once after a plan, and takes plan and results back", async () => {
-    answer(200, "text/event-stream", fixture("tools/stream.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("tools/stream.in.sse"));
     const streamed = await client.chat.completions.stream({ model: MODEL, messages: ASK, tools: TOOLS }).finalChatCompletion();
     const message = streamed.choices[0]?.message;
-    expect(message?.tool_calls?.map((call) => (call.type === "function" ? call.function : undefined))).toMatchObject([
+    expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city":"Berlin"}' },
       { name: "wetter_k_ln_a847054a", arguments: "{}" },
       { name: "now", arguments: "{}" },
     ]);
-    answer(200, "application/json", fixture("tools/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("tools/reply.in.json"));
     const results = (message?.tool_calls ?? []).map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
     const next = await client.chat.completions.create({
       model: MODEL,
@@ -100,21 +88,21 @@ describe("Cohere behind the OpenAI SDK", () => {
       finish_reason: "tool_calls",
       message: { reasoning_content: "I will look at the weather." },
     });
-    const { messages } = lastBody() as { messages: { role: string; tool_plan?: string; tool_call_id?: string }[] };
+    const { messages } = upstream.lastBody() as { messages: { role: string; tool_plan?: string; tool_call_id?: string }[] };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "tool", "tool"]);
     expect(messages[1]?.tool_plan).toBe("I will look.");
     expect(messages.slice(2).map((each) => each.tool_call_id)).toEqual(["get_weather_nsz5zm3w56q3", "wetter_1", "now_1"]);
   });
 
   it("embeds, in the format that the SDK asks for, with the purpose that it says", async () => {
-    answer(200, "application/json", fixture("embeddings/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("embeddings/reply.in.json"));
     const asked = { model: "cohere/embed-v4.0", input: ["One", "Two"], input_type: "search_query" };
     const { data, response } = await client.embeddings.create(asked).withResponse();
     expect(data.data.map(({ embedding }) => embedding)).toEqual([
       [0.5, -0.25],
       [1, 0],
     ]);
-    expect(lastBody()).toMatchObject({ texts: ["One", "Two"], input_type: "search_query", embedding_types: ["float"] });
+    expect(upstream.lastBody()).toMatchObject({ texts: ["One", "Two"], input_type: "search_query", embedding_types: ["float"] });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 4, cost_status: "priced" });
   });
@@ -122,14 +110,14 @@ describe("Cohere behind the OpenAI SDK", () => {
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: MODEL, messages: ASK, presence_penalty: -1 };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "presence_penalty" });
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const dropping = { ...asked, logprobs: true, drop_params: true };
     const { response } = await client.chat.completions.create(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["logprobs", "presence_penalty"]);
   });
 
   it("hands native requests on, and reads their billed units", async () => {
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const response = await fetch(`${gateway.publicUrl}/cohere/v2/chat`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
@@ -148,8 +136,8 @@ describe("Cohere behind the OpenAI SDK", () => {
     ["error-429", 429, 429],
     ["error-401", 401, 502],
   ])("turns its %s into %i", async (name, status, outward) => {
-    const { body } = JSON.parse(fixture(`errors/${name}.in.json`)) as { body: object };
-    answer(status, "application/json", JSON.stringify(body));
+    const { body } = fixtures.json<{ body: object }>(`errors/${name}.in.json`);
+    upstream.reply(status, "application/json", JSON.stringify(body));
     await expect(client.chat.completions.create({ model: `cohere/${name}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
     });

@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { type FailureFixture, fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { streamChunks, textOf } from "./sdk-chat.ts";
 
 const KEY = "compatible-credential-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-compatible/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-compatible");
 const PRESETS = ["groq", "deepseek", "xai", "openrouter", "perplexity", "ollama"];
 
 let upstream: NativeUpstream;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     },
     { SOME_KEY: KEY },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -33,19 +33,14 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function answer(status: number, type: string, body: string): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
-}
-
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Hello." }];
 const TOOLS: OpenAI.ChatCompletionTool[] = [
   { type: "function", function: { name: "read_gauge", parameters: { type: "object" } } },
 ];
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
 
 describe("compatible providers behind the OpenAI SDK", () => {
   it("answer whole, with thoughts under one name, and the preset's price", async () => {
-    answer(200, "application/json", fixture("groq/chat/reply-reasoning.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("groq/chat/reply-reasoning.in.json"));
     const asked = { model: "groq/llama-3.3-70b-versatile", messages: ASK };
     const { data: reply, response } = await client.chat.completions.create(asked).withResponse();
     expect(reply.choices[0]?.message).toMatchObject({ content: "321 cm.", reasoning_content: "The gauge says so." });
@@ -62,33 +57,26 @@ describe("compatible providers behind the OpenAI SDK", () => {
     ["openrouter", "stream-comments", "321", 80],
     ["perplexity", "stream-usage-each", "321 cm", 31],
   ])("stream alike: %s, %s", async (preset, name, text, tokens) => {
-    answer(200, "text/event-stream; charset=utf-8", fixture(`${preset}/chat/${name}.in.sse`));
-    const stream = await client.chat.completions.create({
-      model: `${preset}/model-1`,
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe(text);
+    upstream.reply(200, "text/event-stream; charset=utf-8", fixtures.text(`${preset}/chat/${name}.in.sse`));
+    const chunks = await streamChunks(client, { model: `${preset}/model-1`, messages: ASK });
+    expect(textOf(chunks)).toBe(text);
     expect(chunks.filter(({ usage }) => usage !== undefined && usage !== null)).toHaveLength(1);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: tokens } });
   });
 
   it("call tools whole and without ids, and take the results", async () => {
-    answer(200, "text/event-stream", fixture("ollama/chat/stream-calls-without-ids.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("ollama/chat/stream-calls-without-ids.in.sse"));
     const asked = { model: "ollama/qwen3:8b", messages: ASK, tools: TOOLS };
     const { choices } = await client.chat.completions.stream(asked).finalChatCompletion();
     const message = choices[0]?.message;
     const calls = message?.tool_calls ?? [];
     expect(choices[0]?.finish_reason).toBe("tool_calls");
     expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
-    answer(200, "application/json", fixture("ollama/chat/reply-thoughts.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("ollama/chat/reply-thoughts.in.json"));
     const results = calls.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: "321" }));
     const messages = [...ASK, ...(message === undefined ? [] : [message]), ...results];
     await client.chat.completions.create({ ...asked, messages, max_completion_tokens: 9 });
-    expect(lastBody()).toMatchObject({
+    expect(upstream.lastBody()).toMatchObject({
       max_tokens: 9,
       messages: [{}, { tool_calls: [{}, {}] }, { role: "tool" }, { role: "tool" }],
     });
@@ -102,7 +90,7 @@ describe("compatible providers behind the OpenAI SDK", () => {
       response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } },
     } as const;
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "seed" });
-    answer(200, "application/json", fixture("deepseek/chat/reply-blank-lines.in.txt"));
+    upstream.reply(200, "application/json", fixtures.text("deepseek/chat/reply-blank-lines.in.txt"));
     const dropping = { ...asked, drop_params: true };
     const { response } = await client.chat.completions.create(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")).toBe("seed, response_format");
@@ -113,21 +101,21 @@ describe("compatible providers behind the OpenAI SDK", () => {
   });
 
   it("hand native requests on, and bill them", async () => {
-    answer(200, "text/event-stream", fixture("groq/chat/stream-x-groq.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("groq/chat/stream-x-groq.in.sse"));
     const response = await fetch(`${gateway.publicUrl}/groq/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
       body: JSON.stringify({ model: "llama-3.3-70b-versatile", messages: ASK, stream: true }),
     });
-    expect(await response.text()).toBe(fixture("groq/chat/stream-x-groq.in.sse"));
+    expect(await response.text()).toBe(fixtures.text("groq/chat/stream-x-groq.in.sse"));
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id") ?? "");
     expect(row).toMatchObject({ call_type: "passthrough", total_tokens: 457, custom_llm_provider: "groq", spend: 0.00035743 });
   });
 
   it("tell an error inside a 200, and one in the middle of a stream", async () => {
-    answer(200, "application/json", fixture("openrouter/chat/reply-error-429.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("openrouter/chat/reply-error-429.in.json"));
     await expect(client.chat.completions.create({ model: "openrouter/a", messages: ASK })).rejects.toMatchObject({ status: 429 });
-    answer(200, "text/event-stream", fixture("openrouter/chat/stream-error.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("openrouter/chat/stream-error.in.sse"));
     const stream = await client.chat.completions.create({ model: "openrouter/b", messages: ASK, stream: true });
     const drain = async (): Promise<void> => {
       for await (const chunk of stream) expect(chunk.model).toBe("openrouter/b");
@@ -142,8 +130,8 @@ describe("compatible providers behind the OpenAI SDK", () => {
     ["groq", "error-498", 503],
     ["xai", "error-400-key", 502],
   ])("fail alike: %s, %s as %i", async (preset, name, outward) => {
-    const { status, body } = JSON.parse(fixture(`${preset}/errors/${name}.in.json`)) as { status: number; body: unknown };
-    answer(status, "application/json", JSON.stringify(body));
+    const { status, body } = fixtures.json<FailureFixture>(`${preset}/errors/${name}.in.json`);
+    upstream.reply(status, "application/json", JSON.stringify(body));
     await expect(client.chat.completions.create({ model: `${preset}/${name}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
     });

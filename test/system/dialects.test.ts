@@ -1,7 +1,8 @@
 /** One application, written once for the OpenAI API, before upstreams of every dialect: the same results, whole and streamed. */
 
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openaiClient } from "./client.ts";
 import { anthropic, vertexClaude } from "./dialects/anthropic.ts";
 import { type Outcome, PICTURE, RESULTS, runApplication } from "./dialects/application.ts";
 import { cohere } from "./dialects/cohere.ts";
@@ -181,7 +182,7 @@ beforeAll(async () => {
     },
     { SIMULATED_KEY: "simulated-credential-of-the-tests-0123456789" },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {

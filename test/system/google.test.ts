@@ -1,29 +1,33 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { type FailureFixture, fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { collectChunks, functionsOf, streamChunks, textOf, withResults } from "./sdk-chat.ts";
 
 const KEY = "gemini-credential-of-the-tests-0123456789";
 const TOKEN = "ya29.access-token-of-the-tests-0123456789";
 const TOKEN_PATH = "/oauth/token";
-const fixtures = new URL("../../plugins/provider-google/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-google");
+const SSE = "text/event-stream";
+const JSON_TYPE = "application/json; charset=UTF-8";
 
 let upstream: NativeUpstream;
+let oauth: NativeUpstream;
 let gateway: GatewayProcess;
 let client: OpenAI;
 
 beforeAll(async () => {
-  upstream = await createNativeUpstream();
+  [upstream, oauth] = await Promise.all([createNativeUpstream(), createNativeUpstream()]);
+  oauth.reply(200, JSON_TYPE, JSON.stringify({ access_token: TOKEN, expires_in: 3_599, token_type: "Bearer" }));
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const serviceAccount = JSON.stringify({
     type: "service_account",
     client_email: "gateway@my-project.iam.gserviceaccount.com",
     private_key: privateKey.export({ type: "pkcs8", format: "pem" }),
-    token_uri: `${upstream.url}${TOKEN_PATH}`,
+    token_uri: `${oauth.url}${TOKEN_PATH}`,
   });
   gateway = await startGateway(
     {
@@ -41,33 +45,20 @@ beforeAll(async () => {
     },
     { GEMINI_API_KEY: KEY, GOOGLE_SERVICE_ACCOUNT: serviceAccount },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
   await gateway.dispose();
-  await upstream.close();
+  await Promise.all([upstream.close(), oauth.close()]);
 });
 
-/** Answers with a body; whoever asks for a token has one. */
-function answer(status: number, type: string, body: string): void {
-  upstream.answer((response, { url }) => {
-    const isToken = url === TOKEN_PATH;
-    const [headStatus, headType] = isToken ? [200, "application/json"] : [status, type];
-    const text = isToken ? JSON.stringify({ access_token: TOKEN, expires_in: 3_599, token_type: "Bearer" }) : body;
-    response.writeHead(headStatus, { "content-type": headType }).end(text);
-  });
-}
-
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
-const SSE = "text/event-stream";
-const JSON_TYPE = "application/json; charset=UTF-8";
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
-const TOOLS = (JSON.parse(fixture("gemini/tools/request.in.json")) as { tools: OpenAI.ChatCompletionTool[] }).tools;
+const TOOLS = fixtures.json<{ tools: OpenAI.ChatCompletionTool[] }>("gemini/tools/request.in.json").tools;
 
 describe("Gemini behind the OpenAI SDK", () => {
   it("answers whole, with its usage in the row", async () => {
-    answer(200, JSON_TYPE, fixture("gemini/text/reply.in.json"));
+    upstream.reply(200, JSON_TYPE, fixtures.text("gemini/text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions.create({ model: "flash", messages: ASK }).withResponse();
     expect(reply).toMatchObject({
       model: "flash",
@@ -83,39 +74,30 @@ describe("Gemini behind the OpenAI SDK", () => {
   });
 
   it("streams the same words to the end of the connection, and the usage to those who ask", async () => {
-    answer(200, SSE, fixture("gemini/text/stream.in.sse"));
-    const stream = await client.chat.completions.create({
-      model: "flash",
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("")).toBe("Hello! Grüße 😀");
+    upstream.reply(200, SSE, fixtures.text("gemini/text/stream.in.sse"));
+    const chunks = await streamChunks(client, { model: "flash", messages: ASK });
+    expect(textOf(chunks)).toBe("Hello! Grüße 😀");
     expect(chunks.at(-1)?.usage).toMatchObject({ prompt_tokens: 25, completion_tokens: 15, total_tokens: 40 });
     expect(upstream.requests.at(-1)?.url).toBe("/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse");
   });
 
   it("calls three tools at once on a stream, and has its signature back with their results", async () => {
-    answer(200, SSE, fixture("gemini/tools/stream.in.sse"));
+    upstream.reply(200, SSE, fixtures.text("gemini/tools/stream.in.sse"));
     const streamed = await client.chat.completions.stream({ model: "flash", messages: ASK, tools: TOOLS }).finalChatCompletion();
     const message = streamed.choices[0]?.message;
-    const made = message?.tool_calls ?? [];
-    expect(made.map((call) => (call.type === "function" ? call.function : undefined))).toMatchObject([
+    expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city":"Berlin"}' },
       { name: "1st-tool", arguments: "{}" },
       { name: "now", arguments: "{}" },
     ]);
-    answer(200, JSON_TYPE, fixture("gemini/tools/reply.in.json"));
-    const results = made.map(({ id }) => ({ role: "tool" as const, tool_call_id: id, content: id }));
+    upstream.reply(200, JSON_TYPE, fixtures.text("gemini/tools/reply.in.json"));
     const next = await client.chat.completions.create({
       model: "flash",
       tools: TOOLS,
-      messages: [...ASK, ...(message === undefined ? [] : [message]), ...results.toReversed()],
+      messages: [...ASK, ...withResults(message)],
     });
     expect(next.choices[0]).toMatchObject({ finish_reason: "tool_calls" });
-    const { contents } = lastBody() as {
+    const { contents } = upstream.lastBody() as {
       contents: { role: string; parts: { thoughtSignature?: string; functionResponse?: { id: string; name: string } }[] }[];
     };
     expect(contents.map(({ role }) => role)).toEqual(["user", "model", "user"]);
@@ -130,7 +112,7 @@ describe("Gemini behind the OpenAI SDK", () => {
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: "flash", messages: ASK, logit_bias: { "1": 1 } };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "logit_bias" });
-    answer(200, JSON_TYPE, fixture("gemini/text/reply.in.json"));
+    upstream.reply(200, JSON_TYPE, fixtures.text("gemini/text/reply.in.json"));
     const dropping = { ...asked, drop_params: true, parallel_tool_calls: false, tools: TOOLS };
     const { response } = await client.chat.completions.create(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual([
@@ -140,7 +122,7 @@ describe("Gemini behind the OpenAI SDK", () => {
   });
 
   it("embeds, whatever format the SDK asks for", async () => {
-    answer(200, JSON_TYPE, fixture("gemini/embeddings/reply-usage.in.json"));
+    upstream.reply(200, JSON_TYPE, fixtures.text("gemini/embeddings/reply-usage.in.json"));
     const { data, usage } = await client.embeddings.create({ model: "embed", input: ["One.", "Two."] });
     expect(data.map(({ embedding }) => embedding)).toEqual([
       [expect.closeTo(0.1, 6) as number, -0.5, 1],
@@ -150,11 +132,11 @@ describe("Gemini behind the OpenAI SDK", () => {
   });
 
   it("speaks its own dialect to those who do, and the row has what it used", async () => {
-    answer(200, SSE, fixture("gemini/usage/stream-cumulative.in.sse"));
+    upstream.reply(200, SSE, fixtures.text("gemini/usage/stream-cumulative.in.sse"));
     const url = `${gateway.publicUrl}/gemini/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse&key=sk-leak`;
     const headers = { "x-goog-api-key": gateway.masterKey, "content-type": "application/json" };
     const response = await fetch(url, { method: "POST", headers, body: '{"contents":[{"parts":[{"text":"Hi."}]}]}' });
-    expect(await response.text()).toBe(fixture("gemini/usage/stream-cumulative.in.sse"));
+    expect(await response.text()).toBe(fixtures.text("gemini/usage/stream-cumulative.in.sse"));
     expect(upstream.requests.at(-1)).toMatchObject({
       url: "/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse",
       headers: { "x-goog-api-key": KEY },
@@ -166,7 +148,7 @@ describe("Gemini behind the OpenAI SDK", () => {
 
 describe("Vertex AI behind the OpenAI SDK", () => {
   it("is asked with a token, fetched once, in its location", async () => {
-    answer(200, JSON_TYPE, fixture("vertex/text/reply.in.json"));
+    upstream.reply(200, JSON_TYPE, fixtures.text("vertex/text/reply.in.json"));
     const ask = () => client.chat.completions.create({ model: "vertex/gemini-2.5-flash", messages: ASK });
     const [reply] = await Promise.all([ask(), ask()]);
     expect(reply?.choices[0]?.message.content).toBe("Hello!");
@@ -174,42 +156,37 @@ describe("Vertex AI behind the OpenAI SDK", () => {
       url: "/v1beta1/projects/my-project/locations/europe-west1/publishers/google/models/gemini-2.5-flash:generateContent",
       headers: { authorization: `Bearer ${TOKEN}` },
     });
-    expect(upstream.requests.filter(({ url }) => url === TOKEN_PATH).length).toBe(1);
+    expect(oauth.requests.map(({ url }) => url)).toEqual([TOKEN_PATH]);
   });
 
   it("serves Claude in Anthropic's dialect, streamed", async () => {
-    answer(200, SSE, fixture("vertex/claude/stream.in.sse"));
+    upstream.reply(200, SSE, fixtures.text("vertex/claude/stream.in.sse"));
     const stream = await client.chat.completions.create({
       model: "vertex/claude-sonnet-4-5@20250929",
       messages: ASK,
       stream: true,
     });
-    let text = "";
-    for await (const { choices } of stream) text += choices[0]?.delta.content ?? "";
-    expect(text).toBe("Hello! Grüße 😀");
+    expect(textOf(await collectChunks(stream))).toBe("Hello! Grüße 😀");
     expect(upstream.requests.at(-1)?.url).toBe(
       "/v1beta1/projects/my-project/locations/europe-west1/publishers/anthropic/models/claude-sonnet-4-5@20250929:streamRawPredict",
     );
-    expect(lastBody()).toMatchObject({ anthropic_version: "vertex-2023-10-16", stream: true });
-    expect(lastBody()).not.toHaveProperty("model");
+    expect(upstream.lastBody()).toMatchObject({ anthropic_version: "vertex-2023-10-16", stream: true });
+    expect(upstream.lastBody()).not.toHaveProperty("model");
   });
 
   it("makes images, in as many calls as they take, and the row has their price", async () => {
-    answer(200, JSON_TYPE, fixture("vertex/imagen/reply.in.json"));
+    upstream.reply(200, JSON_TYPE, fixtures.text("vertex/imagen/reply.in.json"));
     const { data: reply, response } = await client.images
       .generate({ model: "imagen", prompt: "A gate.", n: 2, size: "1024x1024" })
       .withResponse();
     expect(reply.data?.map(({ b64_json: image }) => image?.slice(0, 8))).toEqual(["iVBORw0K", "iVBORw0K"]);
-    expect(lastBody()).toMatchObject({ parameters: { sampleCount: 2, aspectRatio: "1:1" } });
+    expect(upstream.lastBody()).toMatchObject({ parameters: { sampleCount: 2, aspectRatio: "1:1" } });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id") ?? "");
     expect(row).toMatchObject({ spend: 0.08 });
   });
 });
 
 describe("its errors", () => {
-  const failure = (name: string): { status: number; body: object } =>
-    JSON.parse(fixture(`gemini/errors/error-${name}.in.json`)) as { status: number; body: object };
-
   // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last. A wait that a
   // 429 asks for is waited for: this one asks for none.
   it.each([
@@ -218,8 +195,8 @@ describe("its errors", () => {
     ["429-bare", 429, "rate_limit_error"],
     ["400-key", 502, "upstream_error"],
   ])("%s becomes %i %s", async (name, outward, outwardType) => {
-    const { status, body } = failure(name);
-    answer(status, JSON_TYPE, JSON.stringify(body));
+    const { status, body } = fixtures.json<FailureFixture>(`gemini/errors/error-${name}.in.json`);
+    upstream.reply(status, JSON_TYPE, JSON.stringify(body));
     await expect(client.chat.completions.create({ model: `gemini/${name}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
       type: outwardType,

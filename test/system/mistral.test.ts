@@ -1,13 +1,13 @@
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
+import { functionsOf, streamChunks } from "./sdk-chat.ts";
 
 const KEY = "mistral-credential-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-mistral/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-mistral");
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     },
     { MISTRAL_API_KEY: KEY },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
@@ -30,11 +30,6 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function answer(status: number, type: string, body: string): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
-}
-
-const lastBody = (): unknown => JSON.parse(upstream.requests.at(-1)?.body.toString() ?? "null");
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Weather?" }];
 const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "now"].map((name) => ({
   type: "function",
@@ -44,7 +39,7 @@ const MODEL = "mistral/mistral-large-2512";
 
 describe("Mistral behind the OpenAI SDK", () => {
   it("answers whole, with usage and price in the row", async () => {
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions
       .create({ model: MODEL, messages: ASK, seed: 7 })
       .withResponse();
@@ -53,37 +48,30 @@ describe("Mistral behind the OpenAI SDK", () => {
       choices: [{ message: { content: "Hello! How can I help?" }, finish_reason: "stop" }],
     });
     expect(upstream.requests.at(-1)).toMatchObject({ url: "/v1/chat/completions", headers: { authorization: `Bearer ${KEY}` } });
-    expect(lastBody()).toEqual({ model: "mistral-large-2512", messages: ASK, random_seed: 7 });
+    expect(upstream.lastBody()).toEqual({ model: "mistral-large-2512", messages: ASK, random_seed: 7 });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
     expect(row).toMatchObject({ prompt_tokens: 16, completion_tokens: 34, cost_status: "priced" });
   });
 
   it("streams thoughts and text, and the usage to those who ask", async () => {
-    answer(200, "text/event-stream", fixture("thinking/stream.in.sse"));
-    const stream = await client.chat.completions.create({
-      model: "mistral/magistral-medium-2509",
-      messages: ASK,
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-    const chunks: OpenAI.ChatCompletionChunk[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
+    upstream.reply(200, "text/event-stream", fixtures.text("thinking/stream.in.sse"));
+    const chunks = await streamChunks(client, { model: "mistral/magistral-medium-2509", messages: ASK });
     const deltas = chunks.map(({ choices }) => choices[0]?.delta as { content?: string; reasoning_content?: string } | undefined);
     expect(deltas.map((delta) => delta?.content ?? "").join("")).toBe("It rains.");
     expect(deltas.map((delta) => delta?.reasoning_content ?? "").join("")).toBe("Let me see.");
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 20, completion_tokens: 50, total_tokens: 70 } });
-    expect(lastBody()).not.toHaveProperty("stream_options");
+    expect(upstream.lastBody()).not.toHaveProperty("stream_options");
   });
 
   it("calls tools at once, whole and streamed, and takes their results by ids of nine characters", async () => {
-    answer(200, "text/event-stream", fixture("tools/stream-same-index.in.sse"));
+    upstream.reply(200, "text/event-stream", fixtures.text("tools/stream-same-index.in.sse"));
     const streamed = await client.chat.completions.stream({ model: MODEL, messages: ASK, tools: TOOLS }).finalChatCompletion();
     const message = streamed.choices[0]?.message;
-    expect(message?.tool_calls?.map((call) => (call.type === "function" ? call.function : undefined))).toMatchObject([
+    expect(functionsOf(message)).toMatchObject([
       { name: "get_weather", arguments: '{"city":"Ulm"}' },
       { name: "now", arguments: "{}" },
     ]);
-    answer(200, "application/json", fixture("tools/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("tools/reply.in.json"));
     const call = { id: "call_of_another_provider", type: "function" as const, function: { name: "now", arguments: "{}" } };
     const next = await client.chat.completions.create({
       model: MODEL,
@@ -96,33 +84,36 @@ describe("Mistral behind the OpenAI SDK", () => {
       ],
     });
     expect(next.choices[0]).toMatchObject({ finish_reason: "tool_calls" });
-    const sent = lastBody() as { tool_choice: string; messages: { tool_call_id?: string; tool_calls?: { id: string }[] }[] };
+    const sent = upstream.lastBody() as {
+      tool_choice: string;
+      messages: { tool_call_id?: string; tool_calls?: { id: string }[] }[];
+    };
     expect(sent.tool_choice).toBe("any");
     expect(sent.messages[2]?.tool_call_id).toMatch(/^[a-zA-Z0-9]{9}$/);
     expect(sent.messages[1]?.tool_calls?.[0]?.id).toBe(sent.messages[2]?.tool_call_id);
   });
 
   it("embeds, in the format that the SDK asks for", async () => {
-    answer(200, "application/json", fixture("embeddings/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("embeddings/reply.in.json"));
     const { data } = await client.embeddings.create({ model: "mistral/mistral-embed", input: ["One", "Two"], dimensions: 2 });
     expect(data.map(({ embedding }) => embedding)).toEqual([
       [0.5, -0.25],
       [1, 0],
     ]);
-    expect(lastBody()).toEqual({ model: "mistral-embed", input: ["One", "Two"], output_dimension: 2 });
+    expect(upstream.lastBody()).toEqual({ model: "mistral-embed", input: ["One", "Two"], output_dimension: 2 });
   });
 
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: MODEL, messages: ASK, logit_bias: { "1": 1 } };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "logit_bias" });
-    answer(200, "application/json", fixture("text/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const dropping = { ...asked, reasoning_effort: "low" as const, drop_params: true };
     const { response } = await client.chat.completions.create(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["logit_bias", "reasoning_effort"]);
   });
 
   it("hands native requests on, and reads their usage", async () => {
-    answer(200, "application/json", '{"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}');
+    upstream.reply(200, "application/json", '{"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}');
     const response = await fetch(`${gateway.publicUrl}/mistral/v1/fim/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
@@ -141,8 +132,8 @@ describe("Mistral behind the OpenAI SDK", () => {
     ["error-429", 429, 429],
     ["error-401", 401, 502],
   ])("turns its %s into %i", async (name, status, outward) => {
-    const { body } = JSON.parse(fixture(`errors/${name}.in.json`)) as { body: object };
-    answer(status, "application/json", JSON.stringify(body));
+    const { body } = fixtures.json<{ body: object }>(`errors/${name}.in.json`);
+    upstream.reply(status, "application/json", JSON.stringify(body));
     await expect(client.chat.completions.create({ model: `mistral/${name}`, messages: ASK })).rejects.toMatchObject({
       status: outward,
     });

@@ -18,6 +18,10 @@ export interface NativeUpstream {
   readonly requests: readonly NativeRequest[];
   /** Answers every request from now on. */
   answer(write: (response: ServerResponse, request: NativeRequest) => void): void;
+  /** Answers every request from now on with the same reply. */
+  reply(status: number, type: string, body: string | Uint8Array, headers?: Readonly<Record<string, string>>): void;
+  /** The JSON that was sent last. */
+  lastBody(): unknown;
   close(): Promise<void>;
 }
 
@@ -40,6 +44,9 @@ export async function createNativeUpstream(): Promise<NativeUpstream> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
     answer: (next) => (write = next),
+    reply: (status, type, body, headers = {}) =>
+      (write = (response) => response.writeHead(status, { "content-type": type, ...headers }).end(body)),
+    lastBody: () => JSON.parse(requests.at(-1)?.body.toString() ?? "null"),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

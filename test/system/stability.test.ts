@@ -1,15 +1,14 @@
 import { Buffer } from "node:buffer";
-import { readFileSync } from "node:fs";
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { formBody } from "@sluice/kit";
-import { rowsOf } from "./client.ts";
+import { openaiClient, rowsOf } from "./client.ts";
+import { fixturesOf } from "./fixtures.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
 
 const KEY = "stability-credential-of-the-tests-0123456789";
-const fixtures = new URL("../../plugins/provider-stability/fixtures/", import.meta.url);
-const fixture = (name: string): string => readFileSync(new URL(name, fixtures), "utf8");
+const fixtures = fixturesOf("provider-stability");
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
@@ -24,17 +23,13 @@ beforeAll(async () => {
     },
     { STABILITY_API_KEY: KEY },
   );
-  client = new OpenAI({ baseURL: `${gateway.publicUrl}/v1`, apiKey: gateway.masterKey, maxRetries: 0 });
+  client = openaiClient(gateway);
 });
 
 afterAll(async () => {
   await gateway.dispose();
   await upstream.close();
 });
-
-function answer(status: number, type: string, body: string): void {
-  upstream.answer((response) => response.writeHead(status, { "content-type": type }).end(body));
-}
 
 /** The form that the upstream was sent last. */
 async function lastForm(): Promise<FormData> {
@@ -51,7 +46,7 @@ const native = (path: string, init: RequestInit): Promise<Response> =>
 
 describe("Stability behind the OpenAI SDK", () => {
   it("makes images by a service, one a call, each with its row and price", async () => {
-    answer(200, "application/json", fixture("core/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("core/reply.in.json"));
     const before = upstream.requests.length;
     const { data, response } = await client.images
       .generate({ model: "stability/stable-image-core", prompt: "Grüße", size: "1792x1024", n: 2, response_format: "b64_json" })
@@ -68,21 +63,21 @@ describe("Stability behind the OpenAI SDK", () => {
   });
 
   it("makes several images by one call of an engine; filtered ones are left out", async () => {
-    answer(200, "application/json", fixture("engine/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("engine/reply.in.json"));
     const { data } = await client.images.generate({ model: "stability/stable-diffusion-xl-1024-v1-0", prompt: "A gate.", n: 3 });
     expect(data).toHaveLength(2);
     expect(upstream.requests.at(-1)?.url).toBe("/v1/generation/stable-diffusion-xl-1024-v1-0/text-to-image");
   });
 
   it("says that its filter refused, and refuses URLs, or drops them where that was asked for", async () => {
-    answer(200, "application/json", fixture("core/reply-filtered.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("core/reply-filtered.in.json"));
     await expect(client.images.generate({ model: "stability/stable-image-ultra", prompt: "A gate." })).rejects.toMatchObject({
       status: 400,
       code: 400,
     });
     const asked = { model: "stability/sd3.5-large", prompt: "A gate.", response_format: "url" as const };
     await expect(client.images.generate(asked)).rejects.toMatchObject({ status: 400, param: "response_format" });
-    answer(200, "application/json", fixture("core/reply.in.json"));
+    upstream.reply(200, "application/json", fixtures.text("core/reply.in.json"));
     const dropping = { ...asked, drop_params: true };
     const { response } = await client.images.generate(dropping).withResponse();
     expect(response.headers.get("x-sluice-dropped-params")).toBe("response_format");
@@ -114,7 +109,7 @@ describe("Stability behind the OpenAI SDK", () => {
       ["reply", 0.03],
       ["reply-filtered", 0],
     ] as const) {
-      answer(200, "application/json", fixture(`core/${reply}.in.json`));
+      upstream.reply(200, "application/json", fixtures.text(`core/${reply}.in.json`));
       const response = await native("v2beta/stable-image/generate/core", {
         headers: { "content-type": "text/plain" },
         body: "x",
@@ -132,8 +127,8 @@ describe("Stability behind the OpenAI SDK", () => {
     ["error-429", 429, 429],
     ["error-402", 402, 502],
   ])("turns its %s into %i", async (name, status, outward) => {
-    const { body } = JSON.parse(fixture(`errors/${name}.in.json`)) as { body: object };
-    answer(status, "application/json", JSON.stringify(body));
+    const { body } = fixtures.json<{ body: object }>(`errors/${name}.in.json`);
+    upstream.reply(status, "application/json", JSON.stringify(body));
     await expect(client.images.generate({ model: `stability/sd3-${name}`, prompt: "A gate." })).rejects.toMatchObject({
       status: outward,
     });
