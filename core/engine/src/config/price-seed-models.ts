@@ -2,6 +2,7 @@
 
 import type { KnownModel, ModelDirectory, ModelMode } from "@sluice/spec";
 
+import { BoundedMap } from "./bounded-map.ts";
 import { OWN_PRICES } from "./price-seed-own.ts";
 import { loadSeed, type SeedModel, type SeedProvider, tableName } from "./price-seed-table.ts";
 
@@ -14,7 +15,12 @@ const IMAGE = /(?:^|-)image(?:-|$)|^dall-e|^imagen/;
 /** A name that stands for many (a fine-tune, a variant), or only begins one. */
 const NO_NAME = /^ft:|[:*]|[-._/]$/;
 
+/** More than the table has models. */
+const MAX_KEPT = 4_000;
+
 const lists = new Map<string, readonly KnownModel[]>();
+/** Answers, also that a name is unknown. To look one up costs up to half a millisecond, and a list asks for hundreds. */
+const answers = new BoundedMap<{ readonly known: KnownModel | undefined }>(MAX_KEPT);
 
 /** The directory. The table is loaded at the first question. */
 export const seedDirectory: ModelDirectory = Object.freeze({
@@ -26,13 +32,20 @@ export const seedDirectory: ModelDirectory = Object.freeze({
   },
   find(provider: string, model: string) {
     const id = tableName(provider);
-    const own = ownModels(id).find(({ name }) => name === model);
-    if (own !== undefined) return own;
-    const table = tableOf(id);
-    const found = table === undefined ? undefined : match(table, model);
-    return found === undefined ? undefined : knownModel(model, found);
+    const name = `${id}/${model}`;
+    const answer = answers.get(name) ?? { known: lookUp(id, model) };
+    answers.set(name, answer);
+    return answer.known;
   },
 });
+
+function lookUp(id: string, model: string): KnownModel | undefined {
+  const own = ownModels(id).find(({ name }) => name === model);
+  if (own !== undefined) return own;
+  const table = tableOf(id);
+  const found = table === undefined ? undefined : match(table, model);
+  return found === undefined ? undefined : knownModel(model, found);
+}
 
 /** Names that requests may use, sorted. A name that its own clause does not accept is a label. */
 function namesOf(id: string): readonly KnownModel[] {

@@ -2,6 +2,7 @@
 
 import type { Price, PriceTier, Rates } from "@sluice/spec";
 
+import { BoundedMap } from "./bounded-map.ts";
 import { parseDecimal } from "./decimal.ts";
 import { priceOf } from "./price-section.ts";
 import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE } from "./price-seed-own.ts";
@@ -11,6 +12,8 @@ import { loadSeed, type SeedPrice, type SeedPrices, tableName } from "./price-se
 export const SEED_SOURCE = "@pydantic/genai-prices 0.1.8";
 
 const MINUTE_MS = 60_000;
+/** More than the table has models. */
+const MAX_KEPT = 4_000;
 
 /** An answer and the moment until which it may be kept: prices by the hour change on a full minute. */
 export interface SeedAnswer {
@@ -18,9 +21,21 @@ export interface SeedAnswer {
   readonly untilMs: number;
 }
 
+/** Answers that hold for ever. They outlive price tables: to look a model up costs up to half a millisecond, and a list has hundreds. */
+const lasting = new BoundedMap<SeedAnswer>(MAX_KEPT);
+
 /** The built-in price of a provider's model at a time, in milliseconds since 1970. */
 export function findSeedPrice(provider: string, model: string, nowMs: number): SeedAnswer {
   const id = tableName(provider);
+  const name = `${id}/${model}`;
+  const known = lasting.get(name);
+  if (known !== undefined) return known;
+  const answer = lookUp(id, model, nowMs);
+  if (answer.untilMs === Infinity) lasting.set(name, answer);
+  return answer;
+}
+
+function lookUp(id: string, model: string, nowMs: number): SeedAnswer {
   const own = OWN_PRICES[`${id}/${model}`];
   if (own !== undefined) return { price: priceOf(own, OWN_SOURCE), untilMs: Infinity };
   const { findProvider, calcPrice } = loadSeed();

@@ -2,6 +2,7 @@
 
 import type { Price, PriceTable } from "@sluice/spec";
 
+import { BoundedMap } from "./bounded-map.ts";
 import { priceOf } from "./price-section.ts";
 import { findSeedPrice } from "./price-seed.ts";
 import type { PriceSection } from "./schema/prices.ts";
@@ -32,7 +33,7 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
   }
   wildcards.sort((left, right) => right.prefix.length - left.prefix.length);
 
-  const cache = new Map<string, { readonly price: Price | undefined; readonly untilMs: number }>();
+  const cache = new BoundedMap<{ readonly price: Price | undefined; readonly untilMs: number }>(MAX_CACHED);
   return Object.freeze({
     find(provider: string, model: string): Price | undefined {
       const name = `${provider}/${model}`;
@@ -41,9 +42,6 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
       if (cached !== undefined && time < cached.untilMs) return cached.price;
       const own = exact.get(name) ?? wildcards.find((wildcard) => name.startsWith(wildcard.prefix))?.price;
       const answer = own === undefined ? findSeedPrice(provider, model, time) : { price: own, untilMs: Infinity };
-      cache.delete(name);
-      const oldest = cache.size >= MAX_CACHED ? cache.keys().next().value : undefined;
-      if (oldest !== undefined) cache.delete(oldest);
       cache.set(name, answer);
       return answer.price;
     },
