@@ -1,11 +1,13 @@
 /** A YAML file, read with care, that knows the line and column of everything in it. */
 
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, visit, type Document, type Node, type Pair } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, visit, type Document, type Node, type Pair } from "yaml";
 
 import type { Finding } from "./finding.ts";
+import { atOnce, type Pieces } from "./pieces.ts";
 import type { Position } from "./snapshot.ts";
 import { type ConfigSource, diskSource, sha256 } from "./source.ts";
 import { DANGLING_ALIAS, explainSyntax } from "./syntax.ts";
+import { parseInPieces } from "./yaml.ts";
 
 const MAX_ALIASES = 10;
 
@@ -37,8 +39,16 @@ export type ReadResult =
   | { readonly document: ConfigDocument; readonly findings: readonly [] }
   | { readonly document: undefined; readonly findings: readonly Finding[] };
 
+/** What was read before, by path: a file with the same contents is not parsed again. One reading of each path is kept. */
+export type KnownDocuments = Map<string, { readonly digest: string; readonly file: string; readonly result: ReadResult }>;
+
 /** Reads a YAML file. `file` is its name in findings. */
 export function readDocument(path: string, file: string, source: ConfigSource = diskSource): ReadResult {
+  return atOnce(readInPieces(path, file, source));
+}
+
+/** Reads a YAML file in pieces. */
+export function* readInPieces(path: string, file: string, source: ConfigSource, known?: KnownDocuments): Pieces<ReadResult> {
   const fault = (message: string, fix: string): ReadResult => ({
     document: undefined,
     findings: [{ at: { file, line: 1, column: 1 }, message, fix }],
@@ -46,26 +56,22 @@ export function readDocument(path: string, file: string, source: ConfigSource = 
   const read = source.read(path);
   if (read.bytes === undefined)
     return fault(`the file cannot be read: ${read.reason}`, read.fix ?? "create it, or name another file");
+  const digest = sha256(read.bytes);
+  const before = known?.get(path);
+  if (before !== undefined && before.digest === digest && before.file === file) return before.result;
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(read.bytes);
   } catch {
     return fault("the file is not UTF-8 text", "save it in UTF-8");
   }
-  return parseText(text, path, file, sha256(read.bytes));
+  const result = yield* parseText(text, path, file, digest);
+  known?.set(path, { digest, file, result });
+  return result;
 }
 
-function parseText(text: string, path: string, file: string, digest: string): ReadResult {
-  const lines = new LineCounter();
-  const yaml = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    schema: "core",
-    merge: false,
-    stringKeys: true,
-    strict: true,
-    uniqueKeys: true,
-  });
+function* parseText(text: string, path: string, file: string, digest: string): Pieces<ReadResult> {
+  const { yaml, lines } = yield* parseInPieces(text);
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return { file, line: Math.max(1, line), column: Math.max(1, col) };
@@ -76,6 +82,7 @@ function parseText(text: string, path: string, file: string, digest: string): Re
   }
   const lost = danglingAliases(yaml);
   if (lost.length > 0) return { document: undefined, findings: lost.map((offset) => ({ at: at(offset), ...DANGLING_ALIAS })) };
+  yield;
   let value: unknown;
   try {
     value = yaml.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;

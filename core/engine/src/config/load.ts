@@ -4,13 +4,14 @@ import { buildSnapshot, pipelineOf } from "./build.ts";
 import { hideCredentials } from "./credential.ts";
 import type { Finding } from "./finding.ts";
 import type { OpenedConfig } from "./open.ts";
+import { atOnce, type Pieces } from "./pieces.ts";
 import type { Definitions } from "./plugin-section.ts";
 import type { ResolvedDocument } from "./references.ts";
 import { readOverrides } from "./server-overrides.ts";
 import type { PipelineSettings, Snapshot } from "./snapshot.ts";
 import { validateGateway, validatePipelines, validatePrices } from "./validate.ts";
 
-export { openConfig, type OpenedConfig, type OpenOptions } from "./open.ts";
+export { openConfig, type OpenedConfig, openInPieces, type OpenOptions } from "./open.ts";
 export type { Definitions } from "./plugin-section.ts";
 
 /** What loading gives: a frozen snapshot, or the findings because of which there is none. */
@@ -24,6 +25,11 @@ export interface ResolvedConfig {
 
 /** Checks an opened configuration against the registered plugins, keyed by `kind/name`, and makes its snapshot. */
 export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions): ResolvedConfig {
+  return atOnce(resolveInPieces(opened, definitions));
+}
+
+/** Checks an opened configuration, and makes its snapshot, in pieces. */
+export function* resolveInPieces(opened: OpenedConfig, definitions: Definitions): Pieces<ResolvedConfig> {
   const gateway = opened.gateway === undefined ? undefined : copyOf(opened.gateway);
   const pipelines = opened.pipelines.map(copyOf);
   const prices = opened.prices === undefined ? undefined : copyOf(opened.prices);
@@ -32,10 +38,11 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
   const findings = [
     ...opened.findings,
     ...overrideFindings,
-    ...(gateway === undefined ? [] : validateGateway(gateway, definitions)),
-    ...validatePipelines(pipelines, gateway === undefined ? undefined : definitions),
+    ...(gateway === undefined ? [] : yield* validateGateway(gateway, definitions)),
+    ...(yield* validatePipelines(pipelines, gateway === undefined ? undefined : definitions)),
     ...(prices === undefined ? [] : validatePrices(prices)),
   ];
+  yield;
   if (findings.length > 0 || gateway === undefined) {
     const faulty = new Set(findings.map(({ at: { file } }) => file));
     const sound = pipelines.filter(({ document }) => !faulty.has(document.file));

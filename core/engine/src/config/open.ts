@@ -2,10 +2,11 @@
 
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 
-import { readDocument, type Path } from "./document.ts";
+import { type KnownDocuments, type Path, readInPieces } from "./document.ts";
 import { hasEndMark } from "./end-mark.ts";
 import type { Finding } from "./finding.ts";
 import { valueAtPath } from "./path.ts";
+import { atOnce, type Pieces } from "./pieces.ts";
 import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
 import { engineKeys } from "./schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "./snapshot.ts";
@@ -20,6 +21,8 @@ export interface OpenOptions {
   readonly environment: Environment;
   /** Where the files come from; the disk unless it is given. */
   readonly source?: ConfigSource;
+  /** What was parsed before; it takes what is parsed now. */
+  readonly known?: KnownDocuments;
 }
 
 /** A configuration whose files were read. What is wrong with them so far is in `findings`. */
@@ -44,7 +47,12 @@ export interface OpenedConfig {
 
 /** Reads a configuration. Does not throw for anything the files hold or lack: that becomes findings. */
 export function openConfig(options: OpenOptions): OpenedConfig {
-  const { cwd, environment, source = diskSource } = options;
+  return atOnce(openInPieces(options));
+}
+
+/** Reads a configuration in pieces. */
+export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
+  const { cwd, environment, source = diskSource, known } = options;
   const path = resolve(cwd, options.path);
   const home = dirname(path);
   const findings: Finding[] = [];
@@ -52,9 +60,10 @@ export function openConfig(options: OpenOptions): OpenedConfig {
   const documents: string[] = [];
   const watched = new Set<string>([path]);
 
-  const open = (file: string): ResolvedDocument | undefined => {
+  const open = function* (file: string): Pieces<ResolvedDocument | undefined> {
+    yield;
     documents.push(file);
-    const { document, findings: faults } = readDocument(file, nameOf(file, cwd), source);
+    const { document, findings: faults } = yield* readInPieces(file, nameOf(file, cwd), source, known);
     findings.push(...faults);
     if (document === undefined) return undefined;
     files.push({ path: file, digest: document.digest, hasEndMark: hasEndMark(document), end: document.end });
@@ -64,7 +73,7 @@ export function openConfig(options: OpenOptions): OpenedConfig {
     return resolved;
   };
 
-  const gateway = open(path);
+  const gateway = yield* open(path);
   const named = (key: string): string | undefined => {
     const value = valueAtPath(gateway?.value, [key]);
     return typeof value === "string" && value !== "" ? resolve(home, value) : undefined;
@@ -73,7 +82,7 @@ export function openConfig(options: OpenOptions): OpenedConfig {
   const pricesFile = named("prices") ?? join(home, "prices.yaml");
   watched.add(pricesFile);
   const hasPrices = source.has(pricesFile);
-  const prices = hasPrices ? open(pricesFile) : undefined;
+  const prices = hasPrices ? yield* open(pricesFile) : undefined;
   if (!hasPrices && named("prices") !== undefined && gateway !== undefined) {
     const at = gateway.document.valueAt(["prices"]);
     findings.push({ at, message: `there is no file ${nameOf(pricesFile, cwd)}`, fix: "create it, or remove `prices`" });
@@ -94,7 +103,11 @@ export function openConfig(options: OpenOptions): OpenedConfig {
       fix: "put a pipeline file there, or name another folder with `pipelines:`",
     });
   }
-  const pipelines = listed.files.map(open).filter((document) => document !== undefined);
+  const pipelines: ResolvedDocument[] = [];
+  for (const file of listed.files) {
+    const pipeline = yield* open(file);
+    if (pipeline !== undefined) pipelines.push(pipeline);
+  }
 
   return {
     path,

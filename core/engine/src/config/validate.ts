@@ -7,6 +7,7 @@ import { endMarkFaults } from "./end-mark.ts";
 import type { Finding } from "./finding.ts";
 import { gatewayFaults } from "./gateway-rules.ts";
 import { formatPath, setAtPath, valueAtPath } from "./path.ts";
+import type { Pieces } from "./pieces.ts";
 import { pipelineFaults } from "./pipeline-rules.ts";
 import { checkPlugin, type Definitions } from "./plugin-section.ts";
 import { priceFault } from "./price-section.ts";
@@ -19,19 +20,21 @@ import { checkSection, findingOf } from "./section.ts";
 import { activeFaults } from "./step-use.ts";
 
 /** Checks gateway.yaml, in place. */
-export function validateGateway(gateway: ResolvedDocument, definitions: Definitions): Finding[] {
+export function* validateGateway(gateway: ResolvedDocument, definitions: Definitions): Pieces<Finding[]> {
   const findings = checkFile(gateway, gatewaySchema);
-  const use = (path: Path, kind: "provider" | "guardrail" | "store" | "state"): void => {
+  const use = function* (path: Path, kind: "provider" | "guardrail" | "store" | "state"): Pieces<void> {
+    yield;
     const value = valueAtPath(gateway.value, path);
     const name = valueAtPath(value, ["use"]);
     if (!isObject(value) || typeof name !== "string" || name === "") return;
     const skipCheck = gateway.references.some((reference) => reference.value === undefined && isBelow(reference.path, path));
     findings.push(...checkPlugin(gateway, definitions, { kind, name, namePath: [...path, "use"], base: path, value, skipCheck }));
   };
-  use(["store"], "store");
-  use(["shared"], "state");
-  for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) use(["providers", name], "provider");
-  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"]))) use(["guardrails", name], "guardrail");
+  yield* use(["store"], "store");
+  yield* use(["shared"], "state");
+  for (const name of keysOf(valueAtPath(gateway.value, ["providers"]))) yield* use(["providers", name], "provider");
+  for (const name of keysOf(valueAtPath(gateway.value, ["guardrails"]))) yield* use(["guardrails", name], "guardrail");
+  yield;
   return [...findings, ...gatewayFaults(gateway.value).map((fault) => findingOf(gateway, fault))];
 }
 
@@ -39,14 +42,21 @@ export function validateGateway(gateway: ResolvedDocument, definitions: Definiti
  * Checks all pipeline files, in place (bare steps take their long form): each one, then what they say of each other. Without a
  * gateway file no plugin is known: the steps are then left unchecked.
  */
-export function validatePipelines(pipelines: readonly ResolvedDocument[], definitions: Definitions | undefined): Finding[] {
-  const findings = pipelines.flatMap((pipeline) => {
-    const own = checkFile(pipeline, pipelineSchema);
+export function* validatePipelines(
+  pipelines: readonly ResolvedDocument[],
+  definitions: Definitions | undefined,
+): Pieces<Finding[]> {
+  const findings: Finding[] = [];
+  for (const pipeline of pipelines) {
+    yield;
+    findings.push(...checkFile(pipeline, pipelineSchema));
     const steps = valueAtPath(pipeline.value, ["steps"]);
-    if (definitions !== undefined && Array.isArray(steps))
-      for (const index of steps.keys()) own.push(...checkStep(pipeline, definitions, index));
-    return own;
-  });
+    if (definitions === undefined || !Array.isArray(steps)) continue;
+    for (const index of steps.keys()) {
+      yield;
+      findings.push(...checkStep(pipeline, definitions, index));
+    }
+  }
   return [...findings, ...pipelineFaults(pipelines)];
 }
 

@@ -3,17 +3,18 @@
 import { resolve } from "node:path";
 import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
-import { openSettled } from "../config/settled.ts";
+import { openConfig, type OpenedConfig, type OpenOptions, type ResolvedConfig, resolveSnapshot } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
-import { heldSource, overlaidSource } from "../config/source.ts";
+import { overlaidSource } from "../config/source.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import type { Candidate, Held, Reading } from "./candidate.ts";
+import { ConfigReader } from "./config-reader.ts";
 import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
-import type { FileTexts, GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
+import type { FileTexts, GenerationHistory, HistoryEntry } from "./history.ts";
 import type { ApplyResult } from "./apply.ts";
 import type { GenerationManager, ManagerStatus } from "./manager.ts";
 
@@ -44,33 +45,6 @@ export interface Review {
   readonly snapshot: Snapshot | undefined;
 }
 
-/** Contents that run instead of the files. */
-interface Held {
-  readonly texts: FileTexts;
-  /** Absent: the contents of files that were edited since, and nobody asked for the edit to apply. */
-  readonly contentsOf?: number;
-  /** What the files were when these contents replaced them: as long as they stay so, the contents stay. */
-  readonly onDisk: string;
-}
-
-interface Candidate {
-  readonly opened: OpenedConfig;
-  readonly origin: GenerationOrigin;
-  readonly held?: Held | undefined;
-  readonly force?: string | undefined;
-  readonly canary?: CanaryPlan | undefined;
-  readonly isRenewal?: boolean;
-}
-
-/** A reading of the files that has not ended. */
-interface Reading {
-  /** Somebody asked for it: it replaces what was rolled back. */
-  isAsked: boolean;
-  readonly force: string | undefined;
-  readonly canary: CanaryPlan | undefined;
-  readonly result: Promise<ApplyResult>;
-}
-
 const KEPT_ATTEMPTS = 20;
 /**
  * The quiet that an edit waits for while older generations still drain: a burst that a human or a script keeps up makes no
@@ -82,6 +56,7 @@ const CALM_DEBOUNCE_MS = 100;
 /** The edits of a running gateway. Readings follow one another, so that an older one is never applied after a newer one. */
 export class ConfigEdits {
   readonly #parts: EditParts;
+  readonly #reader: ConfigReader;
   readonly #watch: ConfigWatch;
   readonly #closing = new AbortController();
   readonly #attempts: ApplyResult[] = [];
@@ -99,10 +74,11 @@ export class ConfigEdits {
   /** Begins to watch. `first` is what was started with, `held` its contents when they are not those of the files. */
   constructor(parts: EditParts, first: ApplyResult, opened: OpenedConfig, held?: { texts: FileTexts; contentsOf: number }) {
     this.#parts = parts;
+    this.#reader = new ConfigReader(parts.place, parts.definitions);
     this.#opened = opened;
     this.#held = held === undefined ? undefined : { ...held, onDisk: digestOnDisk(opened) };
     parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
-    const candidate = held === undefined ? opened : openConfig({ ...parts.place, source: heldSource(held.texts) });
+    const candidate = held === undefined ? opened : this.#reader.held(held.texts);
     this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
     this.#watch = watchConfig({
       paths: opened.watched,
@@ -173,9 +149,9 @@ export class ConfigEdits {
         throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
       }
       const held = { texts, contentsOf: target.generation, onDisk: digestOnDisk(this.#opened) };
-      const opened = openConfig({ ...place, source: heldSource(texts) });
-      const { snapshot } = resolveSnapshot(opened, this.#parts.definitions.all);
-      return { result: this.#apply({ opened, origin: "rollback", held, force: snapshot?.digest }) };
+      const opened = this.#reader.held(texts);
+      const resolved = await this.#reader.resolve(opened);
+      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force: resolved.snapshot?.digest }) };
     });
   }
 
@@ -183,6 +159,7 @@ export class ConfigEdits {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#watch.close();
+    await this.#parts.history.flush();
   }
 
   #reload(isAsked: boolean, force?: string, canary?: CanaryPlan): Promise<ApplyResult> {
@@ -194,18 +171,23 @@ export class ConfigEdits {
     }
     const reading: Omit<Reading, "result"> = { isAsked, force, canary };
     const result = this.#inOrder(async () => {
-      const { place } = this.#parts;
-      const opened = await openSettled(place, this.#closing.signal).finally(() => {
+      const opened = await this.#reader.files(this.#closing.signal).finally(() => {
         if (this.#reading?.result === result) this.#reading = undefined;
       });
       this.#opened = opened;
+      this.#watchFor(opened);
+      const kept = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      if (kept !== undefined) await this.#reader.prepare(kept.texts);
+      // A canary may have ended meanwhile: from here to the manager nothing may come between.
       const held = reading.isAsked ? undefined : this.#heldAgainst(opened);
       if (held !== undefined) {
-        const renewed = openConfig({ ...place, source: heldSource(held.texts) });
+        const renewed = this.#reader.held(held.texts);
+        const resolved = resolveSnapshot(renewed, this.#parts.definitions.all);
         const origin = held.contentsOf === undefined ? "files" : "rollback";
-        return { result: this.#apply({ opened: renewed, origin, held, isRenewal: true }) };
+        return { result: this.#apply({ opened: renewed, resolved, origin, held, isRenewal: true }) };
       }
-      return { result: this.#apply({ opened, origin: "files", force, canary }) };
+      const resolved = await this.#reader.resolve(opened);
+      return { result: this.#apply({ opened, resolved, origin: "files", force, canary }) };
     });
     this.#reading = Object.assign(reading, { result });
     return result;
@@ -230,18 +212,24 @@ export class ConfigEdits {
     return applied;
   }
 
-  async #apply(candidate: Candidate): Promise<ApplyResult> {
-    const { manager, definitions } = this.#parts;
-    const { opened, force, canary, isRenewal } = candidate;
-    this.#watch.update([...new Set([...this.#opened.watched, ...opened.watched])]);
-    const resolved = resolveSnapshot(opened, definitions.all);
+  async #apply(candidate: Candidate & { readonly resolved: ResolvedConfig }): Promise<ApplyResult> {
+    const { manager, definitions, history } = this.#parts;
+    const { opened, resolved, force, canary, isRenewal } = candidate;
+    this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
     const hasServed = candidate.origin === "rollback";
     const options = { force, canary, hasServed, ...(isRenewal === true && { isRenewal }) };
-    return this.#remember(await manager.apply(resolved.snapshot, options), candidate);
+    const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
+    await history.flush();
+    return result;
+  }
+
+  /** Watches what a candidate is made of, and the files as they were read last. */
+  #watchFor({ watched }: OpenedConfig): void {
+    this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
 
   #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {

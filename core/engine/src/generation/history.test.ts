@@ -27,10 +27,12 @@ const entryOf = (generation: number): HistoryEntry => ({
 const texts = (text: string): Map<string, string> => new Map([["/etc/gateway.yaml", text]]);
 
 describe("the history", () => {
-  it("is there again after a restart, for its owner alone", () => {
+  it("is there again after a restart, for its owner alone", async () => {
     const first = openHistory(folder, fakeLog([]));
     first.add(entryOf(1), texts("one"));
     first.add(entryOf(2), texts("two"));
+    expect(first.textsOf(2)).toEqual(texts("two"));
+    await first.flush();
     const second = openHistory(folder, fakeLog([]));
     expect(second.entries.map(({ generation, digest }) => [generation, digest])).toEqual([
       [1, "digest-1"],
@@ -42,15 +44,18 @@ describe("the history", () => {
     expect(statSync(join(folder, "generations", "00000002.json")).mode & 0o777).toBe(0o600);
   });
 
-  it("keeps the last twenty", () => {
+  it("keeps the last twenty", async () => {
     const history = openHistory(folder, fakeLog([]));
     for (let generation = 1; generation <= 25; generation += 1) history.add(entryOf(generation), texts("x"));
+    await history.flush();
     expect(history.entries.map(({ generation }) => generation)).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
     expect(readdirSync(join(folder, "generations"))).toHaveLength(20);
   });
 
-  it("leaves out what is damaged, and goes on when nothing can be written", () => {
-    openHistory(folder, fakeLog([])).add(entryOf(1), texts("one"));
+  it("leaves out what is damaged, and goes on when nothing can be written", async () => {
+    const before = openHistory(folder, fakeLog([]));
+    before.add(entryOf(1), texts("one"));
+    await before.flush();
     writeFileSync(join(folder, "generations", "00000002.json"), '{"generation": 2, "dig');
     const lines: Parameters<typeof fakeLog>[0] = [];
     expect(openHistory(folder, fakeLog(lines)).entries.map(({ generation }) => generation)).toEqual([1]);
@@ -59,16 +64,19 @@ describe("the history", () => {
     writeFileSync(nowhere, "");
     const history = openHistory(nowhere, fakeLog(lines));
     history.add(entryOf(7), texts("seven"));
+    await history.flush();
     expect(history.entries).toHaveLength(1);
+    expect(history.textsOf(7)).toBeUndefined();
     expect(lines).toHaveLength(2);
     expect(existsSync(join(nowhere, "generations"))).toBe(false);
   });
 
-  it("goes on with its numbers; the same contents are the same generation", () => {
+  it("goes on with its numbers; the same contents are the same generation", async () => {
     const history = openHistory(folder, fakeLog([]));
     expect(lastNumberBefore(snapshotOf(), history)).toBe(0);
     history.add({ ...entryOf(7), digest: "digest-1" }, texts("x"));
     expect(lastNumberBefore(snapshotOf({ digest: "digest-1" }), history)).toBe(6);
     expect(lastNumberBefore(snapshotOf({ digest: "digest-2" }), history)).toBe(7);
+    await history.flush();
   });
 });

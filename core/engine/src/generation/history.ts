@@ -1,6 +1,7 @@
 /** The history of generations: what ran, since when and why, with the contents of its files, kept in the data folder. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "@sluice/spec";
 import type { Effect } from "./effects/effect.ts";
@@ -35,8 +36,10 @@ export type FileTexts = ReadonlyMap<string, string>;
 export interface GenerationHistory {
   /** Newest last. */
   readonly entries: readonly HistoryEntry[];
-  /** Keeps a generation. A failure to write is logged: what runs does not depend on it. */
+  /** Keeps a generation, and writes it behind. A failure to write is logged: what runs does not depend on it. */
   add(entry: HistoryEntry, texts: FileTexts): void;
+  /** Settles when everything that was added is on disk, or could not be. Never rejects. */
+  flush(): Promise<void>;
   /** The contents of a generation's files; `undefined` when they are not kept or cannot be read. */
   textsOf(generation: number): FileTexts | undefined;
   /** Reads what other workers of this gateway have added since. */
@@ -62,25 +65,37 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
       return stored === undefined ? [] : [withoutFiles(stored)];
     });
   const entries = readAll(namesIn(folder));
+  /** What is not on disk yet. */
+  const pending = new Map<number, FileTexts>();
+  let written: Promise<void> = Promise.resolve();
+  const write = async (entry: HistoryEntry, texts: FileTexts, old: readonly HistoryEntry[]): Promise<void> => {
+    const stored: StoredEntry = { ...entry, files: [...texts].map(([path, text]) => ({ path, text })) };
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeWhole(pathOf(entry.generation), JSON.stringify(stored));
+      for (const { generation } of old) await rm(pathOf(generation), { force: true });
+    } catch (error) {
+      log.warn("the generation could not be written to the history", { generation: entry.generation, error });
+    }
+    if (pending.get(entry.generation) === texts) pending.delete(entry.generation);
+  };
   return {
     entries,
     add(entry, texts) {
       entries.push(entry);
-      const stored: StoredEntry = { ...entry, files: [...texts].map(([path, text]) => ({ path, text })) };
-      try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        writeWhole(pathOf(entry.generation), JSON.stringify(stored));
-        for (const old of entries.splice(0, entries.length - KEPT)) rmSync(pathOf(old.generation), { force: true });
-      } catch (error) {
-        log.warn("the generation could not be written to the history", { generation: entry.generation, error });
-      }
+      pending.set(entry.generation, texts);
+      const old = entries.splice(0, entries.length - KEPT);
+      written = written.then(() => write(entry, texts, old));
     },
+    flush: () => written,
     refresh() {
       const last = entries.at(-1)?.generation ?? 0;
       entries.push(...readAll(namesIn(folder).filter((name) => Number.parseInt(name, 10) > last)));
       entries.splice(0, entries.length - KEPT);
     },
     textsOf(generation) {
+      const texts = pending.get(generation);
+      if (texts !== undefined) return texts;
       const stored = readEntry(pathOf(generation));
       return stored === undefined ? undefined : new Map(stored.files.map(({ path, text }) => [path, text]));
     },
@@ -124,14 +139,14 @@ function withoutFiles({ files: _files, ...entry }: StoredEntry): HistoryEntry {
 }
 
 /** It appears whole or not at all, also when the power fails. */
-function writeWhole(path: string, text: string): void {
+async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.draft`;
-  const handle = openSync(draft, "w", OWNER_ONLY);
+  const handle = await open(draft, "w", OWNER_ONLY);
   try {
-    writeFileSync(handle, text);
-    fsyncSync(handle);
+    await handle.writeFile(text);
+    await handle.sync();
   } finally {
-    closeSync(handle);
+    await handle.close();
   }
-  renameSync(draft, path);
+  await rename(draft, path);
 }

@@ -3,6 +3,7 @@
 import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
+import { Turns } from "../config/pieces.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { policyFindings } from "../lint/lint.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
@@ -197,6 +198,8 @@ export class GenerationManager {
     const findings = this.review(snapshot, options);
     if (findings.length > 0) return this.#result("refused", digest, findings);
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
+    const turns = new Turns();
+    await turns.rest();
     let next: Generation;
     try {
       next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
@@ -204,6 +207,7 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
+    await turns.rest();
     const { failures, isCut } = await this.#test(next, options);
     if (failures.length > 0 || isCut) {
       await next.drain(0);

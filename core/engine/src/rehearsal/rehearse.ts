@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { hideCredentials } from "../config/credential.ts";
 import type { Finding } from "../config/finding.ts";
+import { Turns } from "../config/pieces.ts";
 import type { PipelineSettings, PipelineTest } from "../config/snapshot.ts";
 import { misses, type Outcome } from "./judge.ts";
 import { sendInMemory } from "./send.ts";
@@ -30,6 +31,7 @@ const FIX = "Undo the edit, or correct the test if this is what you want.";
 /** Runs the tests and tells how each went. Ends early, without a word of what is left, when the signal is aborted. */
 export async function rehearse(subject: Rehearsed, { signal, files }: RehearseOptions): Promise<readonly TestResult[]> {
   const results: TestResult[] = [];
+  const turns = new Turns();
   for (const pipeline of subject.snapshot.pipelines) {
     if (files !== undefined && !files.includes(pipeline.file)) continue;
     const untilMs = performance.now() + pipeline.testBudgetMs;
@@ -37,7 +39,7 @@ export async function rehearse(subject: Rehearsed, { signal, files }: RehearseOp
       if (signal.aborted) return results;
       results.push(await runTest(subject, pipeline, test, Math.min(test.timeoutMs, untilMs - performance.now()), signal));
       // A gateway that serves has other things to do.
-      await nextTurn();
+      await turns.rest();
     }
   }
   return results;

@@ -1,0 +1,34 @@
+/** Candidates: contents on their way to a generation, and what is known of where they came from. */
+
+import type { OpenedConfig } from "../config/load.ts";
+import type { ApplyResult } from "./apply.ts";
+import type { CanaryPlan } from "./canary.ts";
+import type { FileTexts, GenerationOrigin } from "./history.ts";
+
+/** Contents that run instead of the files. */
+export interface Held {
+  readonly texts: FileTexts;
+  /** Absent: the contents of files that were edited since, and nobody asked for the edit to apply. */
+  readonly contentsOf?: number;
+  /** What the files were when these contents replaced them: as long as they stay so, the contents stay. */
+  readonly onDisk: string;
+}
+
+/** Contents that were read. */
+export interface Candidate {
+  readonly opened: OpenedConfig;
+  readonly origin: GenerationOrigin;
+  readonly held?: Held | undefined;
+  readonly force?: string | undefined;
+  readonly canary?: CanaryPlan | undefined;
+  readonly isRenewal?: boolean;
+}
+
+/** A reading of the files that has not ended. */
+export interface Reading {
+  /** Somebody asked for it: it replaces what was rolled back. */
+  isAsked: boolean;
+  readonly force: string | undefined;
+  readonly canary: CanaryPlan | undefined;
+  readonly result: Promise<ApplyResult>;
+}
