@@ -1,4 +1,4 @@
-import type { KeyRecord, Log, Store, TeamRecord } from "@sluice/spec";
+import type { KeyRecord, Log, Store } from "@sluice/spec";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,52 +6,11 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createKysely } from "./dialect.ts";
 import { migrations } from "./migrations.ts";
+import { key, team } from "./records.fixture.ts";
 import { createSqliteStore } from "./store.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const signal = new AbortController().signal;
-
-const key: KeyRecord = {
-  id: "k1",
-  digest: "ab".repeat(32),
-  last4: "wxyz",
-  previousDigest: "ef".repeat(32),
-  previousUntilMs: 1_750_000_000_000,
-  alias: "laptop",
-  models: ["gpt-4o", "claude"],
-  maxBudgetNanoUsd: 5_000_000_000,
-  softBudgetNanoUsd: 4_000_000_000,
-  budgetDuration: "30d",
-  rpm: 10,
-  tpm: null,
-  maxParallelRequests: 2,
-  expiresAtMs: 1_800_000_000_000,
-  tags: ["a"],
-  metadata: { nested: { list: [1, null] } },
-  guardrails: ["pii"],
-  spendScope: "user",
-  userId: "u1",
-  teamId: null,
-  blocked: false,
-  createdAtMs: 1_700_000_000_000,
-};
-
-const team: TeamRecord = {
-  id: "t1",
-  alias: "research",
-  models: [],
-  maxBudgetNanoUsd: null,
-  softBudgetNanoUsd: null,
-  budgetDuration: null,
-  rpm: null,
-  tpm: 1_000,
-  maxParallelRequests: null,
-  tags: [],
-  metadata: {},
-  guardrails: ["toxicity"],
-  blocked: true,
-  createdAtMs: 1_700_000_000_000,
-};
 
 let directory: string;
 let path: string;
