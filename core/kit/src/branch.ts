@@ -38,7 +38,6 @@ class ExchangeBranch implements Branch {
   readonly client: ClientRequest;
   readonly generation: number;
   readonly startedAtMs: number;
-  readonly headers: Map<string, string>;
   readonly state: Map<symbol, unknown>;
   readonly gates: Gate[];
   readonly attempts: Attempt[] = [];
@@ -49,6 +48,8 @@ class ExchangeBranch implements Branch {
   reply: Exchange["reply"];
   readonly #controller: AbortController;
   readonly #follow: (() => void) | undefined;
+  /** Made when somebody asks for them: most branches have no header of their own. */
+  #headers: Map<string, string> | undefined;
 
   constructor(parent: Exchange, controller: AbortController | undefined) {
     this.parent = parent;
@@ -57,7 +58,6 @@ class ExchangeBranch implements Branch {
     this.client = parent.client;
     this.generation = parent.generation;
     this.startedAtMs = parent.startedAtMs;
-    this.headers = new Map(parent.headers);
     this.state = parent.state;
     this.gates = parent.gates;
     this.request = parent.request;
@@ -70,6 +70,11 @@ class ExchangeBranch implements Branch {
     this.#follow = () => this.#controller.abort(parent.signal.reason);
     if (parent.signal.aborted) this.#follow();
     else parent.signal.addEventListener("abort", this.#follow, { once: true });
+  }
+
+  get headers(): Map<string, string> {
+    this.#headers ??= new Map(this.parent.headers);
+    return this.#headers;
   }
 
   get signal(): AbortSignal {
@@ -142,12 +147,14 @@ class ExchangeBranch implements Branch {
   }
 
   adopt(): void {
-    const { parent, headers } = this;
+    const { parent } = this;
+    const headers = this.#headers;
     parent.request = this.request;
     parent.identity = this.identity;
     parent.model = this.model;
     parent.target = this.target;
     parent.reply = this.reply;
+    if (headers === undefined) return;
     for (const [name, value] of headers) parent.headers.set(name, value);
     if (parent.headers.size === headers.size) return;
     for (const name of parent.headers.keys()) if (!headers.has(name)) parent.headers.delete(name);
