@@ -5,7 +5,9 @@ import { type Charge, chargesOf, reachedTier, type TokenKind } from "./charges.t
 import { type CostTerms, isSpecialTier, MILLION } from "./terms.ts";
 
 /** Pico-dollars in a nano-dollar. */
+const PICO_PER_NANO_NUMBER = 1000;
 const PICO_PER_NANO = 1000n;
+const HALF_NANO = PICO_PER_NANO_NUMBER / 2;
 const ONE = BigInt(MILLION);
 const NO_TERMS: CostTerms = {};
 
@@ -31,9 +33,22 @@ export interface CostPart {
 export function costNanoUsd(usage: Usage, price: Price, terms: CostTerms = NO_TERMS): number | undefined {
   const bill = billOf(usage, price, terms);
   if (bill === undefined) return undefined;
+  return plainNanoUsd(bill) ?? exactNanoUsd(bill);
+}
+
+/** The cost of a bill that is nothing but its lines, as almost every one is: `undefined` for another, or beyond 2^53 pico-dollars. */
+function plainNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefined {
+  if (factor !== 1n || scale !== 1n || fixed !== 0n) return undefined;
+  let list = HALF_NANO;
+  // A product or sum that is no safe integer never becomes one by adding more: none of them is negative.
+  for (const { tokens, picoUsdPerToken } of charges) list += tokens * picoUsdPerToken;
+  return Number.isSafeInteger(list) ? (list - (list % PICO_PER_NANO_NUMBER)) / PICO_PER_NANO_NUMBER : undefined;
+}
+
+function exactNanoUsd({ charges, factor, fixed, scale }: Bill): number | undefined {
   let list = 0n;
-  for (const { tokens, picoUsdPerToken } of bill.charges) list += BigInt(tokens) * BigInt(picoUsdPerToken);
-  const nanoUsd = rounded(list * bill.factor + bill.fixed, bill.scale);
+  for (const { tokens, picoUsdPerToken } of charges) list += BigInt(tokens) * BigInt(picoUsdPerToken);
+  const nanoUsd = rounded(list * factor + fixed, scale);
   return Number.isSafeInteger(nanoUsd) ? nanoUsd : undefined;
 }
 
