@@ -140,20 +140,20 @@ export class Hold {
   /** Ends every reservation with what was used. The rows are recorded by now. */
   settle(): void {
     const { attempts } = this.#exchange;
-    const booked = new Set<string>();
+    const booked: string[] = [];
     for (const { reservation, rules, admission } of this.#taken) {
       const own = admission === undefined ? undefined : this.#attemptOf(admission);
       const used = admission === undefined ? attempts : own === undefined ? [] : [own];
       const claims = rules.map((rule, index) => {
         if (rule.kind === "budget") {
           // The whole cost is booked once, where it was reserved first.
-          const isBooked = booked.has(rule.key);
-          booked.add(rule.key);
+          const isBooked = booked.includes(rule.key);
+          booked.push(rule.key);
           return claimOf(rule, 0, isBooked ? 0 : this.#spent(rule));
         }
         const taken = reservation.claims[index];
         if (rule.kind !== "tokens" || taken?.kind !== "window") return claimOf(rule, 0, 0);
-        return { ...taken, amount: tokensUsed(used, taken.amount) };
+        return claimOf(rule, tokensUsed(used, taken.amount), 0);
       });
       const settled = this.#parts.host.state.settle({ id: reservation.id, claims });
       if (settled instanceof Promise) {

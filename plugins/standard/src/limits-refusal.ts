@@ -74,20 +74,29 @@ export function unpricedRefusal(model: string): GatewayError {
 
 /** Sets `x-ratelimit-*` by the tightest of the client's own windows. */
 export function showLimits({ headers }: Exchange, rules: readonly Rule[], states: readonly ClaimState[]): void {
-  for (const kind of ["requests", "tokens"] as const) {
-    let tightest: ClaimState | undefined;
-    for (let index = 0; index < rules.length; index += 1) {
-      const rule = rules[index];
-      const state = states[index];
-      if (rule?.kind !== kind || !rule.isShown || state === undefined) continue;
-      if (tightest === undefined || state.remaining < tightest.remaining) tightest = state;
-    }
-    if (tightest === undefined) continue;
-    const { limit, remaining, resetMs = 0 } = tightest;
-    headers.set(`x-ratelimit-limit-${kind}`, String(limit));
-    headers.set(`x-ratelimit-remaining-${kind}`, String(remaining));
-    headers.set(`x-ratelimit-reset-${kind}`, resetText(resetMs));
+  let requests: ClaimState | undefined;
+  let tokens: ClaimState | undefined;
+  for (let index = 0; index < rules.length; index += 1) {
+    const rule = rules[index];
+    const state = states[index];
+    if (state === undefined) continue;
+    if (rule?.kind === "requests" && rule.isShown) requests = tighter(requests, state);
+    else if (rule?.kind === "tokens" && rule.isShown) tokens = tighter(tokens, state);
   }
+  if (requests !== undefined) {
+    headers.set("x-ratelimit-limit-requests", String(requests.limit));
+    headers.set("x-ratelimit-remaining-requests", String(requests.remaining));
+    headers.set("x-ratelimit-reset-requests", resetText(requests.resetMs ?? 0));
+  }
+  if (tokens !== undefined) {
+    headers.set("x-ratelimit-limit-tokens", String(tokens.limit));
+    headers.set("x-ratelimit-remaining-tokens", String(tokens.remaining));
+    headers.set("x-ratelimit-reset-tokens", resetText(tokens.resetMs ?? 0));
+  }
+}
+
+function tighter(before: ClaimState | undefined, state: ClaimState): ClaimState {
+  return before === undefined || state.remaining < before.remaining ? state : before;
 }
 
 /** A span as the reference API writes it in these headers: `120ms`, `1s`, `6m0s`, `1h0m3s`. */

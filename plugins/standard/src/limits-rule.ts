@@ -63,8 +63,10 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
     case "requests":
     case "slots":
       return rule.claim;
-    case "tokens":
-      return { ...rule.claim, amount: tokens };
+    case "tokens": {
+      const { key, limit, windowMs } = rule.claim;
+      return { kind: "window", key, limit, windowMs, amount: tokens };
+    }
     case "budget":
       return {
         kind: "budget",

@@ -95,13 +95,16 @@ function framed(message: JsonObject, ending: string, parts: Parts): void {
     parts.text(message.name);
     parts.overhead += PER_NAME;
   }
-  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  for (const call of [message.function_call, ...calls.map((one) => (isObject(one) ? one.function : undefined))]) {
-    if (!isObject(call)) continue;
-    parts.overhead += PER_CALL;
-    parts.text(call.name);
-    parts.text(call.arguments);
-  }
+  called(message.function_call, parts);
+  if (!Array.isArray(message.tool_calls)) return;
+  for (const one of message.tool_calls as readonly JsonValue[]) if (isObject(one)) called(one.function, parts);
+}
+
+function called(call: JsonValue | undefined, parts: Parts): void {
+  if (!isObject(call)) return;
+  parts.overhead += PER_CALL;
+  parts.text(call.name);
+  parts.text(call.arguments);
 }
 
 function content(value: JsonValue | undefined, ending: string, parts: Parts): void {
@@ -114,7 +117,10 @@ function content(value: JsonValue | undefined, ending: string, parts: Parts): vo
   }
 }
 
-function definitions(body: JsonObject): JsonObject[] {
+const NO_DEFINITIONS: readonly JsonObject[] = Object.freeze([]);
+
+function definitions(body: JsonObject): readonly JsonObject[] {
+  if (body.tools === undefined && body.functions === undefined) return NO_DEFINITIONS;
   const tools = Array.isArray(body.tools) ? body.tools : [];
   const legacy = Array.isArray(body.functions) ? body.functions : [];
   return [...tools.map((tool) => (isObject(tool) ? tool.function : undefined)), ...legacy].filter(isObject);

@@ -1,6 +1,6 @@
 /** Decisions of shared state in this process: plain maps, each decision one synchronous call, and so atomic. */
 
-import type { Claim, Clock, Reservation, StateReading, TakeResult } from "@sluice/spec";
+import type { Claim, ClaimState, Clock, Reservation, StateReading, TakeResult } from "@sluice/spec";
 import { add, type Budget, type Entry, fits, refusal, type Slots, stateOf } from "./claims.ts";
 import { TransientMap } from "./transient-map.ts";
 import { addNow, advance, createWindow, giveBack, type SlidingWindow } from "./window.ts";
@@ -111,16 +111,23 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
     take({ id, claims }, leaseMs) {
       const nowMs = clock.monotonic();
       sweep(nowMs);
-      const entries = claims.map((claim) => entryOf(claim, nowMs));
-      if (held.get(id) !== undefined)
-        return { outcome: "granted", states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)) };
-      const unseeded = claims.filter((claim, at) => claim.kind === "budget" && !(entries[at] as Budget).isSeeded);
-      if (unseeded.length > 0) return { outcome: "unseeded", keys: unseeded.map(({ key }) => key) };
-      const short = claims.findIndex((claim, at) => !fits(claim, entries[at]!));
+      const entries: Entry[] = [];
+      let short = -1;
+      let isSeeded = true;
+      for (let at = 0; at < claims.length; at += 1) {
+        const claim = claims[at]!;
+        const entry = entryOf(claim, nowMs);
+        entries.push(entry);
+        if (claim.kind === "budget" && !(entry as Budget).isSeeded) isSeeded = false;
+        else if (short === -1 && !fits(claim, entry)) short = at;
+      }
+      if (held.get(id) !== undefined) return { outcome: "granted", states: statesOf(claims, entries, nowMs) };
+      if (!isSeeded) return { outcome: "unseeded", keys: unseededKeys(claims, entries) };
       if (short !== -1) return refusal(claims, entries, short, nowMs);
-      const parts = claims.map((claim, at) => add(claim, entries[at]!));
+      const parts: number[] = [];
+      for (let at = 0; at < claims.length; at += 1) parts.push(add(claims[at]!, entries[at]!));
       hold(id, { claims, entries, parts, leaseUntilMs: nowMs + leaseMs });
-      return { outcome: "granted", states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)) };
+      return { outcome: "granted", states: statesOf(claims, entries, nowMs) };
     },
     settle({ id, claims }) {
       const nowMs = clock.monotonic();
@@ -204,9 +211,20 @@ export function createDecisions({ clock, maxKeys = 50_000 }: DecisionOptions): L
   };
 }
 
+function statesOf(claims: readonly Claim[], entries: readonly Entry[], nowMs: number): ClaimState[] {
+  const states: ClaimState[] = [];
+  for (let at = 0; at < claims.length; at += 1) states.push(stateOf(claims[at]!, entries[at]!, nowMs));
+  return states;
+}
+
+function unseededKeys(claims: readonly Claim[], entries: readonly Entry[]): string[] {
+  return claims.filter((claim, at) => claim.kind === "budget" && !(entries[at] as Budget).isSeeded).map(({ key }) => key);
+}
+
 /** Frees slots and reserved money. Windows slide by themselves. */
 function letGo({ claims, entries }: Held): void {
-  for (const [at, claim] of claims.entries()) {
+  for (let at = 0; at < claims.length; at += 1) {
+    const claim = claims[at]!;
     const entry = entries[at];
     if (entry === undefined) continue;
     if (claim.kind === "concurrent") (entry as Slots).inFlight -= 1;
@@ -215,7 +233,8 @@ function letGo({ claims, entries }: Held): void {
 }
 
 function correctWindows({ claims: taken, entries, parts }: Held, actual: readonly Claim[], nowMs: number): void {
-  for (const [at, claim] of taken.entries()) {
+  for (let at = 0; at < taken.length; at += 1) {
+    const claim = taken[at]!;
     const settled = actual[at];
     const window = entries[at];
     if (claim.kind !== "window" || settled?.kind !== "window" || window === undefined) continue;

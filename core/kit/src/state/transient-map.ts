@@ -8,8 +8,8 @@ interface Entry<T> {
 }
 
 const BUCKETS = 1_024;
-/** Of longer keys only the end decides about the bucket. */
-const HASHED_CHARACTERS = 48;
+/** Of longer keys only the end decides about the bucket: 48 random bits of an id, 60 of a digest. */
+const HASHED_CHARACTERS = 16;
 
 /**
  * Values by text. A `Map` under constant adding and deleting is copied into a new table again and again, and the outgrown ones keep
@@ -31,15 +31,18 @@ export class TransientMap<T> {
 
   /** Sets a value. What the key had goes. */
   set(key: string, value: T): void {
-    this.delete(key);
     const bucket = bucketOf(key);
+    this.#remove(bucket, key);
     this.#buckets[bucket] = { key, value, next: this.#buckets[bucket] };
     this.#size += 1;
   }
 
   /** Returns whether there was a value. */
   delete(key: string): boolean {
-    const bucket = bucketOf(key);
+    return this.#remove(bucketOf(key), key);
+  }
+
+  #remove(bucket: number, key: string): boolean {
     let before: Entry<T> | undefined;
     let entry = this.#buckets[bucket];
     while (entry !== undefined && entry.key !== key) {
