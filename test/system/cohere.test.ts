@@ -107,6 +107,20 @@ describe("Cohere behind the OpenAI SDK", () => {
     expect(row).toMatchObject({ prompt_tokens: 4, cost_status: "priced" });
   });
 
+  it("embeds more inputs than one call takes by several calls", async () => {
+    upstream.answer((response, { body }) => {
+      const { texts } = JSON.parse(body.toString()) as { texts: string[] };
+      const embeddings = { float: texts.map((text) => [Number(text)]) };
+      response.end(JSON.stringify({ embeddings, meta: { billed_units: { input_tokens: texts.length } } }));
+    });
+    const before = upstream.requests.length;
+    const input = Array.from({ length: 97 }, (_, index) => String(index));
+    const { data, usage } = await client.embeddings.create({ model: "cohere/embed-v4.0", input });
+    expect(data.map(({ embedding }) => embedding[0])).toEqual(input.map(Number));
+    expect(usage).toEqual({ prompt_tokens: 97, total_tokens: 97 });
+    expect(upstream.requests.length - before).toBe(2);
+  });
+
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
     const asked = { model: MODEL, messages: ASK, presence_penalty: -1 };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "presence_penalty" });

@@ -16,6 +16,7 @@ export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { pricedAs } from "./money/priced-as.ts";
 export { type CostTerms, millionths } from "./money/terms.ts";
 export { type FormBody, formBody, type FormFile } from "./multipart.ts";
+export { addressOption, apiKeyOption, baseUrlOption, embeddingFormatsOption, secretOption } from "./options.ts";
 export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";

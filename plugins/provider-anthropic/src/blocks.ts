@@ -1,7 +1,7 @@
 /** Parts of a conversation as Anthropic's content blocks. */
 
 import type { ContentPart, MediaSource, NameMap, NameRule, Part, Refuse, Turn } from "@sluice/kit/dialect";
-import { mapId } from "@sluice/kit/dialect";
+import { mapId, present } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/spec";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
@@ -50,9 +50,7 @@ function contentBlocks(part: ContentPart, refuse: Refuse): JsonObject[] {
         {
           type: "document",
           source: documentSource(part.source, part.path, refuse),
-          ...(part.name === undefined ? {} : { title: part.name }),
-          ...(part.context === undefined ? {} : { context: part.context }),
-          ...(part.citations === undefined ? {} : { citations: part.citations }),
+          ...present({ title: part.name, context: part.context, citations: part.citations }),
           ...marker(part),
         },
       ];

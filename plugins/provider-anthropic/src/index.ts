@@ -1,6 +1,6 @@
 /** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
@@ -23,13 +23,8 @@ export default defineProvider<AnthropicConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:ANTHROPIC_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://api.anthropic.com",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.anthropic.com`.",
-      },
+      api_key: apiKeyOption("ANTHROPIC_API_KEY"),
+      base_url: baseUrlOption("https://api.anthropic.com"),
       version: {
         type: "string",
         default: "2023-06-01",

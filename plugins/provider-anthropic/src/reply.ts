@@ -13,6 +13,7 @@ import {
   readJsonBody,
   readJsonEvent,
   saysContextWindow,
+  textIn,
   tokenCount,
   upstreamError,
   type UpstreamFailure,
@@ -70,7 +71,7 @@ export function decodeMessage(body: Uint8Array, request: ProviderRequest, names:
         ? [{ id: block.id, name: names.toClient(block.name), arguments: JSON.stringify(block.input ?? {}) }]
         : [],
     ),
-    nativeFinish: word(message.stop_reason),
+    nativeFinish: textIn(message.stop_reason),
     finishTable: FINISH,
     usage: readUsage(isObject(message.usage) ? message.usage : {}),
     message: { ...(citations.length === 0 ? {} : { citations }), ...serverBlocks(blocks) },
@@ -105,7 +106,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
     cachedTokens,
     ...writes,
     reasoningTokens: tokenCount(details.thinking_tokens),
-    serviceTier: word(usage.service_tier),
+    serviceTier: textIn(usage.service_tier),
   });
 }
 
@@ -162,7 +163,7 @@ interface Block {
 
 function start(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter, names: () => NameMap): void {
   const value = isObject(event.content_block) ? event.content_block : {};
-  blocks.set(event.index, { value, thinking: word(value.thinking) ?? "", signature: word(value.signature) ?? "" });
+  blocks.set(event.index, { value, thinking: textIn(value.thinking) ?? "", signature: textIn(value.signature) ?? "" });
   if (value.type === "tool_use") {
     writer.callStart(String(event.index), { id: String(value.id), name: names().toClient(String(value.name)) });
   } else if (value.type === "text" && typeof value.text === "string") {
@@ -206,15 +207,11 @@ export function readError(reply: ErrorReply): GatewayError {
 }
 
 function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
-  const said = word(message);
+  const said = textIn(message);
   if (type === "invalid_request_error" || type === "request_too_large") {
     // The operator's account, not the client's request.
     if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
     return { message: said, failure: saysContextWindow(said) ? "context_window" : "bad_request" };
   }
   return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };
-}
-
-function word(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -7,7 +7,10 @@ import {
   mapToolNames,
   type NameMap,
   type NameRule,
+  offeredTools,
+  present,
   readChatRequest,
+  thinkingBudget,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
@@ -36,16 +39,6 @@ export const PARAMETERS = [
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
 const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
-/** Least tokens for thoughts that the API takes; the answer needs room beside them. */
-const MIN_BUDGET = 1_024;
-const BUDGETS: Readonly<Record<string, number>> = {
-  minimal: MIN_BUDGET,
-  low: 2_048,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-};
 const EFFORTS: Readonly<Record<string, string>> = {
   minimal: "low",
   low: "low",
@@ -97,12 +90,8 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
 function sampling(chat: ChatRequest): JsonObject {
   const { temperature, topP, stop, body, refuse } = chat;
   if (temperature !== undefined && (temperature < 0 || temperature > 1)) refuse("temperature", "a temperature outside of 0 to 1");
-  return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
-    ...serviceTier(body.service_tier, chat),
-  };
+  const stops = stop.length === 0 ? undefined : stop;
+  return { ...present({ temperature, top_p: topP, stop_sequences: stops }), ...serviceTier(body.service_tier, chat) };
 }
 
 function serviceTier(tier: JsonValue | undefined, { refuse }: ChatRequest): JsonObject {
@@ -112,13 +101,14 @@ function serviceTier(tier: JsonValue | undefined, { refuse }: ChatRequest): Json
   return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
 }
 
-function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names: NameMap): JsonObject {
+function tools(chat: ChatRequest, names: NameMap): JsonObject {
+  const { tools: offered, choice } = offeredTools(chat);
   if (offered.length === 0) return {};
-  const list = offered.map((tool) => (tool.kind === "native" ? tool.value : toolOf(tool, names, refuse)));
-  const serial = parallel === false ? { disable_parallel_tool_use: true } : {};
+  const list = offered.map((tool) => (tool.kind === "native" ? tool.value : toolOf(tool, names, chat.refuse)));
+  const serial = chat.parallel === false ? { disable_parallel_tool_use: true } : {};
   switch (choice?.mode) {
     case undefined:
-      return { tools: list, ...(parallel === false ? { tool_choice: { type: "auto", ...serial } } : {}) };
+      return { tools: list, ...(chat.parallel === false ? { tool_choice: { type: "auto", ...serial } } : {}) };
     case "none":
       return { tools: list, tool_choice: { type: "none" } };
     case "auto":
@@ -127,14 +117,6 @@ function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names:
       return { tools: list, tool_choice: { type: "any", ...serial } };
     case "named":
       return { tools: list, tool_choice: { type: "tool", name: names.toUpstream(choice.name), ...serial } };
-    case "allowed": {
-      // The API has no such choice: what is not allowed is not offered.
-      const allowed = new Set(choice.names);
-      const kept = offered.flatMap((tool, index) =>
-        tool.kind === "native" || allowed.has(tool.name) ? [list[index] as JsonObject] : [],
-      );
-      return { tools: kept, tool_choice: { type: choice.isRequired ? "any" : "auto", ...serial } };
-    }
     default:
       return choice satisfies never;
   }
@@ -143,13 +125,7 @@ function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names:
 function toolOf(tool: ToolDefinition, names: NameMap, refuse: ChatRequest["refuse"]): JsonObject {
   const { name, description, schema, strict, schemaPath } = tool;
   if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
-  return {
-    name: names.toUpstream(name),
-    ...(description === undefined ? {} : { description }),
-    input_schema: schema,
-    ...(strict === undefined ? {} : { strict }),
-    ...marker(tool),
-  };
+  return { ...present({ name: names.toUpstream(name), description, input_schema: schema, strict }), ...marker(tool) };
 }
 
 /** Thinking: the API's own way as it is, an effort as the model takes it. */
@@ -157,18 +133,16 @@ function thought({ thinking, reasoningEffort: effort, refuse }: ChatRequest, mod
   if (thinking !== undefined) return { thinking, ...(effort === undefined ? {} : { output_config: { effort } }) };
   if (effort === undefined) return {};
   if (effort === "none") return thinkingOf(model) === "none" ? {} : { thinking: { type: "disabled" } };
-  const budget = BUDGETS[effort];
-  if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
   switch (thinkingOf(model)) {
     case "none":
       return refuse("reasoning_effort", "an effort");
     case "adaptive":
-      return { thinking: { type: "adaptive" }, output_config: { effort: EFFORTS[effort] as string } };
-    case "budget": {
-      const fitting = Math.min(budget, maxTokens - 1);
-      if (fitting < MIN_BUDGET) refuse("reasoning_effort", `an effort within ${maxTokens} tokens`);
-      return { thinking: { type: "enabled", budget_tokens: fitting } };
-    }
+      return {
+        thinking: { type: "adaptive" },
+        output_config: { effort: EFFORTS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`) },
+      };
+    case "budget":
+      return { thinking: { type: "enabled", budget_tokens: thinkingBudget(effort, refuse, maxTokens) } };
   }
 }
 

@@ -1,5 +1,6 @@
 /** The options of the provider, and what a schema cannot say of them. */
 
+import { addressOption, secretOption } from "@sluice/kit";
 import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
 
 /** What YAML says. */
@@ -21,11 +22,9 @@ export const azureConfigSchema: JsonSchema = {
   type: "object",
   required: ["endpoint"],
   properties: {
-    endpoint: {
-      type: "string",
-      pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-      description: "The resource's address, without a slash at the end. Example: `https://my-resource.openai.azure.com`.",
-    },
+    endpoint: addressOption(
+      "The resource's address, without a slash at the end. Example: `https://my-resource.openai.azure.com`.",
+    ),
     api: {
       type: "string",
       enum: ["v1", "deployments"],
@@ -39,27 +38,15 @@ export const azureConfigSchema: JsonSchema = {
       description:
         "Sent as `api-version`. Default: `2024-10-21` with `api: deployments`, none with `api: v1`. Example: `2025-01-01-preview`.",
     },
-    api_key: {
-      type: "string",
-      "x-secret": true,
-      description: "The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`.",
-    },
-    token: {
-      type: "string",
-      "x-secret": true,
-      description: "An Entra token that somebody else renews, as a reference: `${file:/run/secrets/entra-token}`.",
-    },
+    api_key: secretOption("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
+    token: secretOption("An Entra token that somebody else renews, as a reference: `${file:/run/secrets/entra-token}`."),
     tenant_id: {
       type: "string",
       pattern: "^[0-9A-Za-z.-]+$",
       description: "The Entra tenant that the application belongs to. Example: `contoso.onmicrosoft.com`.",
     },
     client_id: { type: "string", description: "The application's id. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`." },
-    client_secret: {
-      type: "string",
-      "x-secret": true,
-      description: "The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`.",
-    },
+    client_secret: secretOption("The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`."),
     authority: {
       type: "string",
       pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",

@@ -5,6 +5,7 @@
  */
 
 import { isObject } from "@sluice/kit";
+import { parseObject } from "@sluice/kit/dialect";
 import { createChatTranslator } from "@sluice/kit/openai";
 import type { JsonObject, JsonValue, ProviderRequest, StreamSink, StreamTranslator } from "@sluice/spec";
 
@@ -31,7 +32,7 @@ export function translateStream(request: ProviderRequest): StreamTranslator {
         inner.event(event, sink);
         return;
       }
-      const value = parsed(data);
+      const value = parseObject(data);
       if (value === undefined || value.error !== undefined) {
         release(sink);
         inner.event(event, sink);
@@ -67,15 +68,4 @@ function withDeltas(chunk: JsonObject): JsonObject {
       isObject(choice) && !isObject(choice.delta) ? { ...choice, delta: {} } : choice,
     ),
   };
-}
-
-/** The object of an event; `undefined` for the end mark and for what is none. */
-function parsed(data: string): JsonObject | undefined {
-  if (!data.startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -4,12 +4,19 @@
  * docs.aws.amazon.com/nova/latest/userguide/embeddings-schema.html.
  */
 
-import { isObject, writtenDocument } from "@sluice/kit";
-import { invalidField, invalidReply, objectsOf, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
-import { floatsToBase64, inputCount } from "@sluice/kit/openai";
+import { isObject } from "@sluice/kit";
+import {
+  embeddingsReply,
+  embeddingTexts,
+  objectsOf,
+  readFields,
+  readJsonBody,
+  type RequestFields,
+  tokenCount,
+  usageOf,
+} from "@sluice/kit/dialect";
 import { readHeaderUsage } from "@sluice/kit/passthrough";
 import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
-import { type InvokeRequest, readInvoke, taken } from "./invoke.ts";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's embeddings. */
@@ -20,7 +27,7 @@ interface EmbeddingFamily {
   readonly inputsPerCall: number;
   /** Members of the model's own that a client may send. */
   readonly native: readonly string[];
-  body(texts: readonly string[], asked: InvokeRequest): JsonObject;
+  body(texts: readonly string[], asked: RequestFields): JsonObject;
   vectors(reply: JsonObject): readonly (JsonValue | undefined)[];
 }
 
@@ -30,7 +37,7 @@ const titan = (dimensions: (count: JsonValue) => JsonObject, native: readonly st
   body: ([text], asked) => ({
     inputText: text ?? "",
     ...(asked.get("dimensions") === undefined ? {} : dimensions(asked.get("dimensions") ?? 0)),
-    ...taken(asked, native),
+    ...asked.pick(native),
   }),
   vectors: ({ embedding }) => [embedding],
 });
@@ -44,7 +51,7 @@ const cohere = (dimensions: boolean): EmbeddingFamily => ({
     input_type: "search_document",
     embedding_types: ["float"],
     ...(asked.get("dimensions") === undefined ? {} : { output_dimension: sized(asked, dimensions) }),
-    ...taken(asked, ["input_type", "truncate"]),
+    ...asked.pick(["input_type", "truncate"]),
   }),
   vectors: ({ embeddings }) => {
     const lists = isObject(embeddings) ? embeddings.float : embeddings;
@@ -59,7 +66,7 @@ const nova: EmbeddingFamily = {
     taskType: "SINGLE_EMBEDDING",
     singleEmbeddingParams: {
       embeddingPurpose: "GENERIC_INDEX",
-      ...taken(asked, ["embeddingPurpose"]),
+      ...asked.pick(["embeddingPurpose"]),
       ...(asked.get("dimensions") === undefined ? {} : { embeddingDimension: asked.get("dimensions") ?? null }),
       text: { truncationMode: "NONE", value: text ?? "" },
     },
@@ -79,7 +86,7 @@ const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
   [/^cohere\.embed-/, cohere(true)],
 ];
 
-function sized(asked: InvokeRequest, isTaken: boolean): JsonValue {
+function sized(asked: RequestFields, isTaken: boolean): JsonValue {
   const dimensions = asked.get("dimensions");
   return dimensions === undefined || isTaken ? (dimensions ?? null) : asked.refuse("dimensions", "a number of dimensions");
 }
@@ -97,37 +104,18 @@ export function inputsPerCall(model: string): number {
 /** The model's own body. Throws `unsupported_parameter` for a model that embeds nothing, and for what it cannot take. */
 export function embeddingsBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
-  const asked = readInvoke(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
+  const asked = readFields(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
   if (family === undefined) return asked.refuse("model", "embeddings");
-  const { input } = asked.body;
-  const list = typeof input === "string" ? [input] : input;
-  if (!Array.isArray(list) || list.length === 0) throw invalidField("input", "a text or a list of texts");
-  const texts = list.map((text: JsonValue, index) =>
-    typeof text === "string" ? text : asked.refuse(`input[${index}]`, "tokens for a text"),
-  );
-  return family.body(texts, asked);
+  return family.body(embeddingTexts(asked), asked);
 }
 
 /** The reply in the reference dialect. The tokens are in the body, or in a header. */
 export function decodeEmbedding(body: Uint8Array, request: ProviderRequest, headers: ErrorReply["headers"] = {}): DecodedReply {
   const reply = readJsonBody(body);
-  const asked = request.document.value;
-  const vectors = familyOf(request.target.model)?.vectors(reply) ?? [];
-  const count = inputCount(asked.input);
-  if (vectors.length !== count) throw invalidReply(`has ${vectors.length} embeddings for ${count} inputs`);
-  const data = vectors.map((vector, index): JsonObject => {
-    if (!isVector(vector)) throw invalidReply(`has no vector at ${index}`);
-    return { object: "embedding", index, embedding: asked.encoding_format === "base64" ? floatsToBase64(vector) : vector };
-  });
-  const usage = usageIn(reply) ?? readHeaderUsage(headers);
-  const told = usage === undefined ? {} : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
-  return { document: writtenDocument({ object: "list", data, model: request.replyModel, ...told }), usage };
+  const vectors = familyOf(request.target.model)?.vectors(reply);
+  return embeddingsReply(request, vectors, usageIn(reply) ?? readHeaderUsage(headers));
 }
 
 function usageIn({ inputTextTokenCount: count }: JsonObject): Usage | undefined {
   return usageOf({ promptTokens: tokenCount(count), completionTokens: 0 });
-}
-
-function isVector(value: JsonValue | undefined): value is readonly number[] {
-  return Array.isArray(value) && value.length > 0 && value.every((each: JsonValue) => typeof each === "number");
 }

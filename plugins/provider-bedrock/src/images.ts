@@ -4,10 +4,20 @@
  * model-parameters-titan-image.html, model-parameters-diffusion-stable-ultra-text-image-request-response.html.
  */
 
-import { isObject, writtenDocument } from "@sluice/kit";
-import { invalidField, invalidReply, readJsonBody, upstreamError } from "@sluice/kit/dialect";
-import type { DecodedReply, ImageUsage, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
-import { type InvokeRequest, readInvoke, taken } from "./invoke.ts";
+import { isObject } from "@sluice/kit";
+import {
+  aspectRatioOf,
+  imagesReply,
+  invalidField,
+  invalidReply,
+  present,
+  readFields,
+  readJsonBody,
+  readSize,
+  type RequestFields,
+  upstreamError,
+} from "@sluice/kit/dialect";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's images. */
@@ -16,7 +26,7 @@ export const IMAGE_PARAMETERS = ["n", "size", "quality", "response_format", "out
 interface ImageFamily {
   readonly imagesPerCall: number;
   readonly native: readonly string[];
-  body(prompt: string, asked: InvokeRequest): JsonObject;
+  body(prompt: string, asked: RequestFields): JsonObject;
 }
 
 const QUALITIES: Readonly<Record<string, string>> = {
@@ -26,17 +36,16 @@ const QUALITIES: Readonly<Record<string, string>> = {
   high: "premium",
   premium: "premium",
 };
-const RATIOS = new Set(["16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21"]);
+const RATIOS = ["16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21"];
 
 const amazon: ImageFamily = {
   imagesPerCall: 5,
   native: ["textToImageParams", "imageGenerationConfig"],
   body(prompt, asked) {
     if ((asked.get("output_format") ?? "png") !== "png") asked.refuse("output_format", "another format than png");
-    const size = sizeOf(asked);
+    const size = readSize(asked.get("size"));
     const config = {
-      ...(asked.get("n") === undefined ? {} : { numberOfImages: asked.get("n") ?? 1 }),
-      ...(size === undefined ? {} : { width: size[0], height: size[1] }),
+      ...present({ numberOfImages: asked.get("n"), width: size?.width, height: size?.height }),
       ...quality(asked),
       ...object(asked, "imageGenerationConfig"),
     };
@@ -59,12 +68,11 @@ const stability: ImageFamily = {
       asked.refuse("output_format", `the format ${String(format).slice(0, 16)}`);
     }
     if ((asked.get("quality") ?? "auto") !== "auto") asked.refuse("quality", "a quality");
-    const size = sizeOf(asked);
+    const size = readSize(asked.get("size"));
     return {
       prompt,
-      ...(size === undefined ? {} : { aspect_ratio: ratioOf(size, asked) }),
-      ...(format === undefined ? {} : { output_format: format }),
-      ...taken(asked, STABILITY_NATIVE),
+      ...present({ aspect_ratio: size && aspectRatioOf(size, RATIOS, asked.refuse), output_format: format }),
+      ...asked.pick(STABILITY_NATIVE),
     };
   },
 };
@@ -87,7 +95,7 @@ export function imagesPerCall(model: string): number {
 /** The model's own body. Throws `unsupported_parameter` for a model that makes no images, and for what it cannot take. */
 export function imagesBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
-  const asked = readInvoke(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
+  const asked = readFields(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
   if (family === undefined) return asked.refuse("model", "images");
   const { prompt } = asked.body;
   if (typeof prompt !== "string" || prompt === "") throw invalidField("prompt", "a text");
@@ -95,30 +103,14 @@ export function imagesBody(request: ProviderRequest): JsonObject {
   return family.body(prompt, asked);
 }
 
-function quality(asked: InvokeRequest): JsonObject {
+function quality(asked: RequestFields): JsonObject {
   const wanted = asked.get("quality") ?? "auto";
   if (wanted === "auto") return {};
   const known = typeof wanted === "string" ? QUALITIES[wanted] : undefined;
   return { quality: known ?? asked.refuse("quality", `the quality ${String(wanted).slice(0, 16)}`) };
 }
 
-function sizeOf(asked: InvokeRequest): readonly [number, number] | undefined {
-  const size = asked.get("size") ?? "auto";
-  if (size === "auto") return undefined;
-  const [, width, height] = /^(\d{2,4})x(\d{2,4})$/.exec(String(size)) ?? [];
-  if (width === undefined || height === undefined) throw invalidField("size", "auto or a width and a height, 1024x1024");
-  return [Number(width), Number(height)];
-}
-
-function ratioOf([width, height]: readonly [number, number], asked: InvokeRequest): string {
-  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
-  const by = divisor(width, height);
-  // 7:3 is what 21:9 comes down to.
-  const ratio = `${width / by}:${height / by}`.replace(/^7:3$/, "21:9").replace(/^3:7$/, "9:21");
-  return RATIOS.has(ratio) ? ratio : asked.refuse("size", `the aspect ratio ${ratio}`);
-}
-
-function object(asked: InvokeRequest, name: string): JsonObject {
+function object(asked: RequestFields, name: string): JsonObject {
   const value = asked.get(name);
   if (value === undefined) return {};
   return isObject(value) ? value : asked.refuse(name, "what is no object");
@@ -135,13 +127,11 @@ export function decodeImage(body: Uint8Array, request: ProviderRequest): Decoded
   const reason = strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
   if (images.length === 0) throw reason === undefined ? invalidReply("has no images") : refusal(reason);
   const { size, quality: wanted } = request.document.value;
-  const made: ImageUsage = {
-    count: images.length,
-    ...(typeof size === "string" ? { size } : {}),
-    ...(typeof wanted === "string" ? { quality: wanted } : {}),
-  };
-  const document = writtenDocument({ created: request.createdSeconds, data: images.map((image) => ({ b64_json: image })) });
-  return { document, usage: { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: made } };
+  return imagesReply(
+    request,
+    images.map((image) => ({ b64_json: image })),
+    { size, quality: wanted },
+  );
 }
 
 function refusal(reason: string): Error {

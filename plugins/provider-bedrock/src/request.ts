@@ -7,6 +7,9 @@ import {
   mapToolNames,
   type NameMap,
   type NameRule,
+  type OfferedTools,
+  offeredTools,
+  present,
   readChatRequest,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
@@ -72,28 +75,24 @@ export function converseBody(request: ProviderRequest, maxTokens: number | undef
   const output = { ...outputFormat(chat), ...thought.output };
   return {
     messages,
-    ...present("system", system),
-    ...present("inferenceConfig", inference),
+    ...filled("system", system),
+    ...filled("inferenceConfig", inference),
     ...toolConfig(chat, names, model),
-    ...present("outputConfig", output),
+    ...filled("outputConfig", output),
     ...serviceTier(chat),
     ...metadata(request, chat),
     ...chat.native,
-    ...present("additionalModelRequestFields", fields),
+    ...filled("additionalModelRequestFields", fields),
   };
 }
 
-function present(name: string, value: JsonObject | readonly JsonValue[]): JsonObject {
+/** An object or a list under its name, where it holds anything. */
+function filled(name: string, value: JsonObject | readonly JsonValue[]): JsonObject {
   return Object.keys(value).length === 0 ? {} : { [name]: value };
 }
 
 function inferenceConfig({ temperature, topP, stop }: ChatRequest, maxTokens: number | undefined): JsonObject {
-  return {
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(stop.length === 0 ? {} : { stopSequences: stop }),
-  };
+  return present({ maxTokens, temperature, topP, stopSequences: stop.length === 0 ? undefined : stop });
 }
 
 function serviceTier({ body, refuse }: ChatRequest): JsonObject {
@@ -116,12 +115,12 @@ function metadata({ target, document }: ProviderRequest, { native }: ChatRequest
  * the API takes with tools alone. For the same reason a history of calls without tools brings tools of its own.
  */
 function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObject {
-  const { choice, parallel, refuse } = chat;
-  if (parallel === false) refuse("parallel_tool_calls", "one call at a time");
+  const { tools: kept, choice } = offeredTools(chat);
+  const { refuse } = chat;
+  if (chat.parallel === false) refuse("parallel_tool_calls", "one call at a time");
   const called = calledNames(chat);
   if (choice?.mode === "none" && called.size === 0) return {};
-  const allowed = choice?.mode === "allowed" ? new Set(choice.names) : undefined;
-  const offered = chat.tools.filter((tool) => tool.kind === "function" && allowed?.has(tool.name) !== false) as ToolDefinition[];
+  const offered = kept.filter((tool): tool is ToolDefinition => tool.kind === "function");
   const known = new Set(offered.map(({ name }) => name));
   const points = cachePoints(model);
   const tools = offered.flatMap((tool) => [
@@ -132,18 +131,16 @@ function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObjec
     for (const name of called) if (!known.has(name)) tools.push({ toolSpec: pastTool(names.toUpstream(name)) });
   }
   if (tools.length === 0) return {};
-  const toolChoice = choiceOf(chat, names);
+  const toolChoice = choiceOf(choice, names);
   return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } };
 }
 
-function choiceOf({ choice }: ChatRequest, names: NameMap): JsonObject | undefined {
+function choiceOf(choice: OfferedTools["choice"], names: NameMap): JsonObject | undefined {
   switch (choice?.mode) {
     case "required":
       return { any: {} };
     case "named":
       return { tool: { name: names.toUpstream(choice.name) } };
-    case "allowed":
-      return choice.isRequired ? { any: {} } : undefined;
     default:
       // Not every model knows the choice; `auto` is what happens without it.
       return undefined;

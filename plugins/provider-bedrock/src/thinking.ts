@@ -1,6 +1,6 @@
 /** Reasoning: each family of models has its own words for it, beside Converse's. */
 
-import type { ChatRequest } from "@sluice/kit/dialect";
+import { type ChatRequest, thinkingBudget } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/spec";
 import { thinkingOf } from "./models.ts";
 
@@ -13,18 +13,15 @@ export interface Thought {
   readonly maxTokens: number | undefined;
 }
 
-/** Least tokens for thoughts that Claude takes; the answer needs room beside them. */
-const MIN_BUDGET = 1_024;
-const BUDGETS: Readonly<Record<string, number>> = {
-  minimal: MIN_BUDGET,
-  low: 2_048,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
+/** Efforts in three words. */
+const WORDS: Readonly<Record<string, string>> = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
 };
-const LOW = new Set(["minimal", "low"]);
-const HIGH = new Set(["high", "xhigh", "max"]);
 /** What every family that thinks within a budget can write in one reply. */
 const BUDGETED_REPLY = 32_000;
 
@@ -44,9 +41,7 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
     const isClaude = way === "budget" || way === "adaptive";
     return isClaude ? { ...plain, fields: { thinking: { type: "disabled" } } } : plain;
   }
-  const budget = BUDGETS[effort];
-  if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
-  const word = LOW.has(effort) ? "low" : HIGH.has(effort) ? "high" : "medium";
+  const word = WORDS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
   switch (way) {
     case "none":
     case "unknown":
@@ -64,9 +59,8 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
     case "budget": {
       if (temperature !== undefined && temperature !== 1) refuse("temperature", "a temperature other than 1 beside thinking");
       const limit = chat.maxTokens ?? maxTokens ?? BUDGETED_REPLY;
-      const fitting = Math.min(budget, limit - 1);
-      if (fitting < MIN_BUDGET) refuse("reasoning_effort", `an effort within ${limit} tokens`);
-      return { fields: { thinking: { type: "enabled", budget_tokens: fitting } }, output: {}, maxTokens: limit };
+      const budget = thinkingBudget(effort, refuse, limit);
+      return { fields: { thinking: { type: "enabled", budget_tokens: budget } }, output: {}, maxTokens: limit };
     }
     default:
       return way satisfies never;

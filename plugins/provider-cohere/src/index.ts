@@ -1,9 +1,9 @@
 /** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
-import { decodeEmbed, embedBody } from "./embeddings.ts";
+import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { supports } from "./models.ts";
 import { decodeChat, translateStream } from "./reply.ts";
@@ -23,13 +23,8 @@ export default defineProvider<CohereConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:COHERE_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://api.cohere.com",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.cohere.com`.",
-      },
+      api_key: apiKeyOption("COHERE_API_KEY"),
+      base_url: baseUrlOption("https://api.cohere.com"),
       client_name: {
         type: "string",
         description: "Sent as `X-Client-Name`: who calls, for Cohere's dashboard. Example: `acme`.",
@@ -48,6 +43,7 @@ export default defineProvider<CohereConfig>({
         tools: true,
         parameters: PARAMETERS,
         supports,
+        inputsPerCall: () => INPUTS_PER_CALL,
       },
       encode(request) {
         const isChat = request.operation === "chat";

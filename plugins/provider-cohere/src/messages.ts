@@ -3,13 +3,18 @@
 import {
   type CallPart,
   type ContentPart,
+  dataUrlOf,
   type DocumentPart,
+  functionCall,
   type ImagePart,
   mapId,
+  mediaText,
   type NameMap,
   type NameRule,
+  present,
   type Refuse,
   type ResultPart,
+  textOrBlocks,
   type TextPart,
   type Turn,
 } from "@sluice/kit/dialect";
@@ -93,22 +98,13 @@ function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: Messag
     role: "assistant",
     ...(blocks.length === 0 ? {} : { content: textOrBlocks(blocks) }),
     ...(calls.length === 0 || thought === "" || isThinking ? {} : { tool_plan: thought }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => callOf(call, names)) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => functionCall(call, names, CALL_ID)) }),
   };
   // A turn of thoughts alone has nothing that the model takes.
   return blocks.length === 0 && calls.length === 0 ? [] : [message];
 }
 
-function callOf({ id, name, input, arguments: text }: CallPart, names: NameMap): JsonObject {
-  const isWell = text.trim() !== "" && input.invalid_arguments === undefined;
-  return {
-    id: mapId(id, CALL_ID),
-    type: "function",
-    function: { name: names.toUpstream(name), arguments: isWell ? text : JSON.stringify(input) },
-  };
-}
-
-function resultContent({ parts }: ResultPart, refuse: Refuse): string | JsonObject[] {
+function resultContent({ parts }: ResultPart, refuse: Refuse): string | readonly JsonObject[] {
   return textOrBlocks(parts.map((part) => resultBlock(part, refuse)));
 }
 
@@ -122,20 +118,13 @@ function textBlock({ text }: TextPart): JsonObject {
   return { type: "text", text };
 }
 
-/** One text as it is, everything else as blocks. */
-function textOrBlocks(blocks: JsonObject[]): string | JsonObject[] {
-  const [first] = blocks;
-  if (first === undefined) return "";
-  return blocks.length === 1 && first.type === "text" && typeof first.text === "string" ? first.text : blocks;
-}
-
 function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonObject {
   const told = detail === undefined ? {} : { detail };
   switch (source.kind) {
     case "url":
       return { type: "image_url", image_url: { url: source.url, ...told } };
     case "data":
-      return { type: "image_url", image_url: { url: `data:${source.mimeType};base64,${source.data}`, ...told } };
+      return { type: "image_url", image_url: { url: dataUrlOf(source), ...told } };
     case "file":
     case "text":
       return refuse(path, `an image by a ${source.kind}`);
@@ -146,9 +135,6 @@ function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonOb
 
 /** Documents are texts with a title: the model cites them. */
 function documentOf({ source, path, name, context }: DocumentPart, refuse: Refuse): JsonObject {
-  const isText = source.kind === "data" && source.mimeType.startsWith("text/");
-  if (source.kind !== "text" && !isText) refuse(path, "a document that is no text");
-  const text =
-    source.kind === "text" ? source.text : source.kind === "data" ? Buffer.from(source.data, "base64").toString("utf8") : "";
-  return { data: { ...(name === undefined ? {} : { title: name }), text, ...(context === undefined ? {} : { context }) } };
+  const text = mediaText(source) ?? refuse(path, "a document that is no text");
+  return { data: present({ title: name, text, context }) };
 }

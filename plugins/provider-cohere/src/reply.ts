@@ -11,6 +11,7 @@ import {
   objectsOf,
   readJsonBody,
   readJsonEvent,
+  textIn,
   tokenCount,
   upstreamError,
   usageOf,
@@ -31,18 +32,18 @@ export function decodeChat(body: Uint8Array, request: ProviderRequest, names: Na
   const reply = readJsonBody(body);
   const { message } = reply;
   if (!isObject(message)) throw invalidReply("has no message");
-  const nativeFinish = text(reply.finish_reason);
+  const nativeFinish = textIn(reply.finish_reason);
   checkFinish(nativeFinish, undefined);
   const blocks = objectsOf(message.content);
   const citations = objectsOf(message.citations);
   const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
   return chatReply(request, {
-    text: blocks.map((block) => (block.type === "text" ? (text(block.text) ?? "") : "")).join(""),
+    text: blocks.map((block) => (block.type === "text" ? (textIn(block.text) ?? "") : "")).join(""),
     // The plan of calls is a thought: what the model says before it acts.
-    reasoning: (text(message.tool_plan) ?? "") + blocks.map((block) => text(block.thinking) ?? "").join(""),
+    reasoning: (textIn(message.tool_plan) ?? "") + blocks.map((block) => textIn(block.thinking) ?? "").join(""),
     calls: objectsOf(message.tool_calls).map(({ id, function: called }) => {
       const { name, arguments: given } = isObject(called) ? called : {};
-      return { id: String(id), name: names.toClient(String(name)), arguments: text(given) ?? "" };
+      return { id: String(id), name: names.toClient(String(name)), arguments: textIn(given) ?? "" };
     }),
     nativeFinish,
     finishTable: FINISH,
@@ -95,19 +96,19 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           writeContent(message.content, writer);
           break;
         case "tool-plan-delta":
-          writer.reasoning(text(message.tool_plan) ?? "");
+          writer.reasoning(textIn(message.tool_plan) ?? "");
           break;
         case "tool-call-start": {
           const call = isObject(message.tool_calls) ? message.tool_calls : {};
           const { name, arguments: given } = isObject(call.function) ? call.function : {};
           map ??= names();
           writer.callStart(key, { id: String(call.id), name: map.toClient(String(name)) });
-          writer.callArguments(key, text(given) ?? "");
+          writer.callArguments(key, textIn(given) ?? "");
           break;
         }
         case "tool-call-delta": {
           const call = isObject(message.tool_calls) ? message.tool_calls : {};
-          const given = isObject(call.function) ? text(call.function.arguments) : undefined;
+          const given = isObject(call.function) ? textIn(call.function.arguments) : undefined;
           writer.callArguments(key, given ?? "");
           break;
         }
@@ -125,7 +126,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           break;
         default:
           // `content-end`, `citation-end`, `debug`, and what the API may add; an error has no type of its own.
-          if (event.type === undefined) throw upstreamError({ failure: "server", message: text(event.message) });
+          if (event.type === undefined) throw upstreamError({ failure: "server", message: textIn(event.message) });
       }
     };
   });
@@ -133,20 +134,16 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 
 function writeContent(content: JsonValue | undefined, writer: ChunkWriter): void {
   if (!isObject(content)) return;
-  writer.reasoning(text(content.thinking) ?? "");
-  writer.text(text(content.text) ?? "");
+  writer.reasoning(textIn(content.thinking) ?? "");
+  writer.text(textIn(content.text) ?? "");
 }
 
 function end(delta: JsonObject, writer: ChunkWriter): void {
-  const native = text(delta.finish_reason);
-  const said = text(delta.error);
+  const native = textIn(delta.finish_reason);
+  const said = textIn(delta.error);
   checkFinish(native, said);
   if (said !== undefined) throw upstreamError({ failure: "server", message: said });
   writer.finish(native, FINISH);
   writer.usage(readUsage(delta.usage));
   writer.done();
-}
-
-function text(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -2,12 +2,16 @@
 
 import {
   type ChatRequest,
+  functionTool,
   invalidField,
   lowerSchema,
   mapToolNames,
   type NameMap,
   type NameRule,
+  offeredTools,
+  present,
   readChatRequest,
+  thinkingBudget,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
@@ -44,16 +48,6 @@ const MAX_STOPS = 5;
 /** `p` lies within 0.01 and 0.99, and 0.75 is meant where it is absent: so 1 is sent as the nearest. */
 const MIN_P = 0.01;
 const MAX_P = 0.99;
-/** Tokens for thoughts by effort; beyond `high` there is no bound. */
-const BUDGETS: Readonly<Record<string, number | undefined>> = {
-  minimal: 1_024,
-  low: 2_048,
-  medium: 8_192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: undefined,
-};
-
 /** The names of a request's tools, both ways. */
 export function toolNames(request: ProviderRequest): NameMap {
   return mapToolNames(request, TOOL_NAME);
@@ -94,45 +88,31 @@ function sampling(chat: ChatRequest): JsonObject {
     return { [name]: value };
   };
   return {
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { p: Math.min(MAX_P, Math.max(MIN_P, topP)) }),
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-    ...(stop.length === 0 ? {} : { stop_sequences: stop }),
-    ...(seed === undefined ? {} : { seed }),
+    ...present({
+      temperature,
+      p: topP === undefined ? undefined : Math.min(MAX_P, Math.max(MIN_P, topP)),
+      max_tokens: maxTokens,
+      stop_sequences: stop.length === 0 ? undefined : stop,
+      seed,
+    }),
     ...penalty("presence_penalty", presencePenalty),
     ...penalty("frequency_penalty", frequencyPenalty),
   };
 }
 
-function tools({ tools: offered, choice, parallel, refuse }: ChatRequest, names: NameMap): JsonObject {
-  if (parallel === false) refuse("parallel_tool_calls", "one call at a time");
+function tools(chat: ChatRequest, names: NameMap): JsonObject {
+  if (chat.parallel === false) chat.refuse("parallel_tool_calls", "one call at a time");
+  const { tools: offered, choice } = offeredTools(chat);
   const functions = offered.filter((tool): tool is ToolDefinition => tool.kind === "function");
   if (functions.length === 0) return {};
-  const strict = functions.some((tool) => tool.strict === true) ? { strict_tools: true } : {};
-  const of = (kept: readonly ToolDefinition[]): JsonObject => ({ tools: kept.map((tool) => toolOf(tool, names)), ...strict });
-  switch (choice?.mode) {
-    case undefined:
-    case "auto":
-      return of(functions);
-    case "none":
-      return { ...of(functions), tool_choice: "NONE" };
-    case "required":
-      return { ...of(functions), tool_choice: "REQUIRED" };
-    // The API knows no names in a choice: what is not meant is not offered.
-    case "named":
-      return { ...of(functions.filter(({ name }) => name === choice.name)), tool_choice: "REQUIRED" };
-    case "allowed": {
-      const allowed = functions.filter(({ name }) => choice.names.includes(name));
-      return { ...of(allowed), ...(choice.isRequired ? { tool_choice: "REQUIRED" } : {}) };
-    }
-    default:
-      return choice satisfies never;
-  }
-}
-
-function toolOf({ name, description, schema }: ToolDefinition, names: NameMap): JsonObject {
-  const told = description === undefined ? {} : { description };
-  return { type: "function", function: { name: names.toUpstream(name), ...told, parameters: schema } };
+  // The API knows no names in a choice: what is not meant is not offered.
+  const kept = choice?.mode === "named" ? functions.filter(({ name }) => name === choice.name) : functions;
+  const isStrict = functions.some((tool) => tool.strict === true);
+  return present({
+    tools: kept.map(({ name, description, schema }) => functionTool({ name, description, schema, strict: undefined }, names)),
+    strict_tools: isStrict ? true : undefined,
+    tool_choice: choice === undefined || choice.mode === "auto" ? undefined : choice.mode === "none" ? "NONE" : "REQUIRED",
+  });
 }
 
 function responseFormat({ responseFormat: asked, refuse }: ChatRequest): JsonObject {
@@ -145,11 +125,11 @@ function responseFormat({ responseFormat: asked, refuse }: ChatRequest): JsonObj
 function thought({ thinking, reasoningEffort, refuse }: ChatRequest): JsonObject {
   if (thinking !== undefined) {
     const { budget_tokens: budget, ...told } = thinking;
-    return { thinking: { ...told, ...(budget === undefined ? {} : { token_budget: budget }) } };
+    return { thinking: present({ ...told, token_budget: budget }) };
   }
   if (reasoningEffort === undefined) return {};
   if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
-  if (!Object.hasOwn(BUDGETS, reasoningEffort)) refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`);
-  const budget = BUDGETS[reasoningEffort];
-  return { thinking: { type: "enabled", ...(budget === undefined ? {} : { token_budget: budget }) } };
+  // `max` has no bound.
+  const budget = reasoningEffort === "max" ? undefined : thinkingBudget(reasoningEffort, refuse);
+  return { thinking: present({ type: "enabled", token_budget: budget }) };
 }

@@ -1,5 +1,6 @@
 /** The options of the provider, and what a schema cannot say of them. */
 
+import { addressOption, embeddingFormatsOption, secretOption } from "@sluice/kit";
 import type { EmbeddingFormat } from "@sluice/kit/openai";
 import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
 import { type Preset, type PresetName, PRESETS } from "./presets.ts";
@@ -27,16 +28,10 @@ export const compatibleConfigSchema: JsonSchema = {
       default: "custom",
       description: "Whose quirks it has; `custom` has none. Example: `groq`.",
     },
-    api_key: {
-      type: "string",
-      "x-secret": true,
-      description: "The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none.",
-    },
-    base_url: {
-      type: "string",
-      pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-      description: "Where the API lives, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
-    },
+    api_key: secretOption("The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none."),
+    base_url: addressOption(
+      "Where the API lives, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
+    ),
     price_as: {
       type: "string",
       pattern: "^[a-z0-9][a-z0-9-]*$",
@@ -47,15 +42,7 @@ export const compatibleConfigSchema: JsonSchema = {
       additionalProperties: { type: "string", pattern: "^[\\x20-\\x7e]*$", description: "One value." },
       description: "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
     },
-    embedding_formats: {
-      type: "array",
-      minItems: 1,
-      uniqueItems: true,
-      items: { type: "string", enum: ["float", "base64"], description: "One format." },
-      default: ["float"],
-      description:
-        "The `encoding_format`s that the upstream takes; with one alone, the other is made of it. Example: `[float, base64]`.",
-    },
+    embedding_formats: embeddingFormatsOption(["float"], "[float, base64]"),
   },
 };
 

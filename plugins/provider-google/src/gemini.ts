@@ -1,8 +1,9 @@
 /** The Gemini API: a key, and the models of Google. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
+import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports } from "./models.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
@@ -24,13 +25,8 @@ export const gemini = defineProvider<GeminiConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:GEMINI_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://generativelanguage.googleapis.com",
-        description: "Where the API lives, without a slash at the end. Example: `https://generativelanguage.googleapis.com`.",
-      },
+      api_key: apiKeyOption("GEMINI_API_KEY"),
+      base_url: baseUrlOption("https://generativelanguage.googleapis.com"),
       version: {
         type: "string",
         pattern: "^v[0-9a-z]+$",
@@ -43,7 +39,15 @@ export const gemini = defineProvider<GeminiConfig>({
     // In a header, never in the query: queries stand in logs.
     const account = { "x-goog-api-key": config.api_key };
     return {
-      capabilities: { operations: OPERATIONS, streaming: true, tools: true, parameters: PARAMETERS, supports, imagesPerCall },
+      capabilities: {
+        operations: OPERATIONS,
+        streaming: true,
+        tools: true,
+        parameters: PARAMETERS,
+        supports,
+        imagesPerCall,
+        inputsPerCall: () => BATCH.inputsPerCall,
+      },
       encode(request) {
         const { method, body } = methodCall(request, false);
         const url = `${config.base_url}/${config.version}/models/${pathName(request.target.model)}:${method}`;

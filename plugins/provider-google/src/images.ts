@@ -1,9 +1,22 @@
 /** Images: Imagen by `predict`, image models of Gemini by `generateContent`. */
 
-import { invalidField, invalidReply, objectsOf, readJsonBody, type Refuse, refusalsOf, upstreamError } from "@sluice/kit/dialect";
-import { isObject, writtenDocument } from "@sluice/kit";
+import {
+  aspectRatioOf,
+  imagesReply,
+  invalidField,
+  invalidReply,
+  objectsOf,
+  present,
+  readFields,
+  readJsonBody,
+  readSize,
+  type RequestFields,
+  textIn,
+  upstreamError,
+} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, ImageUsage, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
+import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/spec";
 import { embeddedError } from "./errors.ts";
 import { isImagen } from "./models.ts";
 
@@ -20,43 +33,38 @@ const NATIVE_IMAGEN: Readonly<Record<string, string>> = {
   seed: "seed",
 };
 const NATIVE_GEMINI: Readonly<Record<string, string>> = { ...NATIVE, image_size: "imageSize" };
-const GENERAL = new Set(["model", "prompt", "user", "metadata"]);
 
 /** Ratios of width to height (ai.google.dev/gemini-api/docs/imagen, ai.google.dev/gemini-api/docs/image-generation). */
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 const GEMINI_RATIOS = [...IMAGEN_RATIOS, "2:3", "3:2", "4:5", "5:4", "21:9"];
-/** A size is taken for a ratio that it misses by this part: 1792x1024 means 16:9. */
-const RATIO_TOLERANCE = 0.03;
 const MIME: Readonly<Record<string, string>> = { png: "image/png", jpeg: "image/jpeg" };
 
 /** The body to send. */
 export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObject {
-  const { document, target } = request;
-  const body = document.value;
-  const refuse = refusalsOf(request);
-  const isOfImagen = isImagen(target.model);
+  const isOfImagen = isImagen(request.target.model);
   const native = isOfImagen ? NATIVE_IMAGEN : NATIVE_GEMINI;
-  const known = new Set<string>([...GENERAL, ...IMAGE_PARAMETERS, ...Object.keys(native)]);
-  const unknown = Object.keys(body).find((name) => !known.has(name) && body[name] !== null);
-  if (unknown !== undefined) refuse(unknown, `the parameter ${unknown}`);
-  if (typeof body.prompt !== "string" || body.prompt === "") throw invalidField("prompt", "a text");
-  if (isAsked(body.response_format, "b64_json")) refuse("response_format", "an image by URL: it answers with b64_json");
-  if (isAsked(body.quality, "auto")) refuse("quality", "a quality");
-  const shape = { ...sizeOf(body.size, isOfImagen, refuse), ...chosen(body, native) };
-  const output = outputOf(body, isVertex, refuse);
+  const fields = readFields(request, ["prompt", ...IMAGE_PARAMETERS, ...Object.keys(native)]);
+  const { refuse } = fields;
+  const prompt = textIn(fields.get("prompt"));
+  if (prompt === undefined) throw invalidField("prompt", "a text");
+  if ((fields.get("response_format") ?? "b64_json") !== "b64_json")
+    refuse("response_format", "an image by URL: it answers with b64_json");
+  if ((fields.get("quality") ?? "auto") !== "auto") refuse("quality", "a quality");
+  const shape = { ...sizeOf(fields, isOfImagen), ...fields.pick(native) };
+  const output = outputOf(fields, isVertex);
   if (isOfImagen) {
     const parameters = {
-      sampleCount: typeof body.n === "number" ? body.n : 1,
+      sampleCount: fields.get("n") ?? 1,
       ...shape,
       ...(output === undefined ? {} : { outputOptions: output }),
       // Else a filtered image is left out without a word.
       ...(isVertex ? { includeRaiReason: true } : {}),
     };
-    return { instances: [{ prompt: body.prompt }], parameters };
+    return { instances: [{ prompt }], parameters };
   }
   const imageConfig = { ...shape, ...(output === undefined ? {} : { imageOutputOptions: output }) };
   return {
-    contents: [{ role: "user", parts: [{ text: body.prompt }] }],
+    contents: [{ role: "user", parts: [{ text: prompt }] }],
     generationConfig: {
       responseModalities: ["IMAGE"],
       ...(Object.keys(imageConfig).length === 0 ? {} : { imageConfig }),
@@ -64,44 +72,25 @@ export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObje
   };
 }
 
-function isAsked(value: JsonValue | undefined, usual: string): boolean {
-  return value !== undefined && value !== null && value !== usual;
-}
-
-function chosen(body: JsonObject, names: Readonly<Record<string, string>>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(names).flatMap(([from, to]) => (body[from] === undefined || body[from] === null ? [] : [[to, body[from]]])),
-  );
-}
-
 /** A size in pixels as a ratio, and as the API's word for large ones. */
-function sizeOf(size: JsonValue | undefined, isOfImagen: boolean, refuse: Refuse): JsonObject {
-  if (!isAsked(size, "auto")) return {};
-  const match = typeof size === "string" ? /^(\d{2,5})x(\d{2,5})$/.exec(size) : null;
-  if (match === null) throw invalidField("size", "auto or a width and a height: 1024x1024");
-  const [width, height] = [Number(match[1]), Number(match[2])];
-  const ratios = isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS;
-  const ratio = ratios.find((each) => {
-    const [w = 1, h = 1] = each.split(":").map(Number);
-    return Math.abs((width * h) / (height * w) - 1) <= RATIO_TOLERANCE;
-  });
-  if (ratio === undefined) return refuse("size", `the size ${match[0]}, whose ratio is none of ${ratios.join(", ")}`);
-  const longest = Math.max(width, height);
+function sizeOf(fields: RequestFields, isOfImagen: boolean): JsonObject {
+  const size = readSize(fields.get("size"));
+  if (size === undefined) return {};
+  const ratio = aspectRatioOf(size, isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS, fields.refuse);
+  const longest = Math.max(size.width, size.height);
   const word = longest >= 3_840 && !isOfImagen ? "4K" : longest >= 2_000 ? "2K" : undefined;
   return { aspectRatio: ratio, ...(word === undefined ? {} : { [isOfImagen ? "sampleImageSize" : "imageSize"]: word }) };
 }
 
 /** The format of the files. The Gemini API alone decides it (`outputMimeType` of the SDK's `ImageConfig`). */
-function outputOf(body: JsonObject, isVertex: boolean, refuse: Refuse): JsonObject | undefined {
-  const { output_format: format, output_compression: compression } = body;
-  if (!isAsked(format, "") && !isAsked(compression, "")) return undefined;
-  if (!isVertex) refuse(isAsked(format, "") ? "output_format" : "output_compression", "a format of the image");
-  const mimeType =
-    typeof format === "string" ? (MIME[format] ?? refuse("output_format", `the format ${format.slice(0, 16)}`)) : undefined;
-  return {
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(typeof compression === "number" ? { compressionQuality: compression } : {}),
-  };
+function outputOf({ get, refuse }: RequestFields, isVertex: boolean): JsonObject | undefined {
+  const format = get("output_format");
+  const compression = get("output_compression");
+  if (format === undefined && compression === undefined) return undefined;
+  if (!isVertex) refuse(format === undefined ? "output_compression" : "output_format", "a format of the image");
+  const known = typeof format === "string" ? MIME[format] : undefined;
+  if (format !== undefined && known === undefined) refuse("output_format", `the format ${String(format).slice(0, 16)}`);
+  return present({ mimeType: known, compressionQuality: compression });
 }
 
 /** The reply of an image call. Throws `content_policy_violation` when every image was filtered. */
@@ -109,21 +98,12 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
   const reply = readJsonBody(body);
   if (isObject(reply.error)) throw embeddedError(reply.error);
   const data = isImagen(request.target.model) ? imagenData(reply) : geminiData(reply);
-  const images: ImageUsage = { count: data.length, ...sizeAsked(request) };
+  const { size } = request.document.value;
+  const { document, usage } = imagesReply(request, data, { size });
   const tokens = readNativeUsage(reply);
-  // A model that is billed by the piece reports no tokens: there are none then, which is not the same as unknown.
-  const usage: Usage = { ...(tokens ?? { promptTokens: 0, completionTokens: 0, totalTokens: 0 }), images };
-  const document = writtenDocument({
-    created: request.createdSeconds,
-    data,
-    ...(tokens === undefined ? {} : { usage: imageUsage(tokens) }),
-  });
-  return { document, usage };
-}
-
-function sizeAsked({ document }: ProviderRequest): { readonly size?: string } {
-  const { size } = document.value;
-  return typeof size === "string" ? { size } : {};
+  return tokens === undefined
+    ? { document, usage }
+    : { document: document.with({ usage: imageUsage(tokens) }), usage: { ...usage, ...tokens } };
 }
 
 function imagenData(reply: JsonObject): readonly JsonObject[] {

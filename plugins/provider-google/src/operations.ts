@@ -30,7 +30,7 @@ export function methodCall(request: ProviderRequest, isVertex: boolean): MethodC
       };
     case "embeddings": {
       const method = isVertex ? vertexMethod(target.model) : BATCH;
-      return { method: method.name, body: embeddingsBody(request, method) };
+      return { method: method.name, body: embeddingsBody(request, method.name) };
     }
     case "images":
       return { method: isImagen(target.model) ? "predict" : "generateContent", body: imageBody(request, isVertex) };

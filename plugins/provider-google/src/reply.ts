@@ -12,6 +12,7 @@ import {
   readJsonBody,
   readJsonEvent,
   type ReplyCall,
+  textIn,
   upstreamError,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
@@ -66,7 +67,7 @@ export function decodeContent(body: Uint8Array, request: ProviderRequest, names:
       text: content.text,
       reasoning: content.reasoning,
       calls: content.calls,
-      nativeFinish: word(candidate.finishReason),
+      nativeFinish: textIn(candidate.finishReason),
       finishTable: FINISH,
       usage,
       message: { ...besides(content, candidate), ...extraContent(content.signature) },
@@ -101,7 +102,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         if (Object.keys(rest).length > 0) writer.delta(rest);
         for (const call of content.calls) writer.call(calls++, call);
         // A call may still follow the reason, so that it is written at the end.
-        const native = word(candidate.finishReason);
+        const native = textIn(candidate.finishReason);
         if (native !== undefined) finish = { native, details: finishDetails(candidate) };
       },
       end() {
@@ -116,9 +117,9 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 function checkReply(reply: JsonObject): void {
   if (isObject(reply.error)) throw embeddedError(reply.error);
   const feedback = isObject(reply.promptFeedback) ? reply.promptFeedback : {};
-  const reason = word(feedback.blockReason);
+  const reason = textIn(feedback.blockReason);
   if (reason === undefined) return;
-  const said = word(feedback.blockReasonMessage);
+  const said = textIn(feedback.blockReasonMessage);
   const message = `The upstream's content policy refused the prompt: ${reason}${said === undefined ? "" : `. ${said}`}`;
   throw upstreamError({ failure: "content_policy", message });
 }
@@ -132,7 +133,7 @@ function readParts(candidate: JsonObject, nextId: () => string, names: Pick<Name
       // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
       if (typeof call.name !== "string") throw invalidReply("has a call without a name");
       made.calls.push({
-        id: word(call.id) ?? nextId(),
+        id: textIn(call.id) ?? nextId(),
         name: names.toClient(call.name),
         arguments: JSON.stringify(call.args ?? {}),
         extra: givenSignature(part),
@@ -142,7 +143,7 @@ function readParts(candidate: JsonObject, nextId: () => string, names: Pick<Name
       else made.text += text;
       made.signature = givenSignature(part) ?? made.signature;
     } else if (isObject(inline) && typeof inline.data === "string" && part.thought !== true) {
-      const type = word(inline.mimeType) ?? "application/octet-stream";
+      const type = textIn(inline.mimeType) ?? "application/octet-stream";
       made.images.push({ type: "image_url", image_url: { url: `data:${type};base64,${inline.data}` } });
       made.signature = givenSignature(part) ?? made.signature;
     } else if (part.thought !== true) {
@@ -166,7 +167,7 @@ function besides({ images, others }: Content, candidate: JsonObject): JsonObject
 
 /** Why a candidate was stopped, where it was. */
 function finishDetails({ finishReason, finishMessage, safetyRatings }: JsonObject): JsonObject {
-  const message = word(finishMessage);
+  const message = textIn(finishMessage);
   const isFiltered = typeof finishReason === "string" && FINISH[finishReason] === "content_filter";
   return {
     ...(message === undefined ? {} : { finish_message: message }),
@@ -177,8 +178,4 @@ function finishDetails({ finishReason, finishMessage, safetyRatings }: JsonObjec
 /** An id for a call that came without one; a conversation holds many replies, so the reply's own id is part of it. */
 function callId({ replyId }: ProviderRequest, ordinal: number): string {
   return `call_${replyId.replace(/^chatcmpl-/, "")}_${ordinal}`;
-}
-
-function word(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -7,6 +7,9 @@ import {
   mapToolNames,
   type NameMap,
   type NameRule,
+  type OfferedTools,
+  offeredTools,
+  present,
   readChatRequest,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
@@ -130,7 +133,7 @@ function generationConfig(chat: ChatRequest, model: string): JsonObject {
   if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
   if (seed !== undefined && (!Number.isInteger(seed) || Math.abs(seed) >= MAX_SEED))
     refuse("seed", "a seed of more than 32 bits");
-  const config: Record<string, JsonValue | undefined> = {
+  return present({
     temperature,
     topP,
     maxOutputTokens: maxTokens,
@@ -143,8 +146,7 @@ function generationConfig(chat: ChatRequest, model: string): JsonObject {
     ...outputFormat(chat, model),
     thinkingConfig: thought(chat, model),
     ...renamed(chat.native, NATIVE_CONFIG),
-  };
-  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined));
+  });
 }
 
 function choices({ body: { n }, refuse }: ChatRequest): number | undefined {
@@ -222,7 +224,9 @@ function serviceTier({ body: { service_tier: tier }, refuse }: ChatRequest, isVe
   return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
 }
 
-function tools({ tools: offered, choice, body, refuse }: ChatRequest, model: string, names: NameMap): JsonObject {
+function tools(chat: ChatRequest, model: string, names: NameMap): JsonObject {
+  const { body, refuse } = chat;
+  const { tools: offered, choice } = offeredTools(chat);
   const search = webSearch(body.web_search_options, refuse);
   const native = offered.flatMap((tool) => {
     if (tool.kind !== "native") return [];
@@ -230,9 +234,7 @@ function tools({ tools: offered, choice, body, refuse }: ChatRequest, model: str
     return [{ [NATIVE_TOOLS[String(type)] as string]: options }];
   });
   const functions = offered.flatMap((tool) => (tool.kind === "function" ? [tool] : []));
-  // The API has no choice of several that may also be left: what is not allowed is not offered.
-  const kept = choice?.mode === "allowed" ? functions.filter(({ name }) => choice.names.includes(name)) : functions;
-  const declarations = kept.map((tool) => declarationOf(tool, model, names, refuse));
+  const declarations = functions.map((tool) => declarationOf(tool, model, names, refuse));
   const list = [...(declarations.length === 0 ? [] : [{ functionDeclarations: declarations }]), ...native, ...search];
   if (list.length === 0) return {};
   const calling = callingConfig(choice, names);
@@ -245,7 +247,7 @@ function webSearch(asked: JsonValue | undefined, refuse: ChatRequest["refuse"]):
   return [{ googleSearch: {} }];
 }
 
-function callingConfig(choice: ChatRequest["choice"], names: NameMap): JsonObject | undefined {
+function callingConfig(choice: OfferedTools["choice"], names: NameMap): JsonObject | undefined {
   switch (choice?.mode) {
     case undefined:
     case "auto":
@@ -256,8 +258,6 @@ function callingConfig(choice: ChatRequest["choice"], names: NameMap): JsonObjec
       return { mode: "ANY" };
     case "named":
       return { mode: "ANY", allowedFunctionNames: [names.toUpstream(choice.name)] };
-    case "allowed":
-      return choice.isRequired ? { mode: "ANY" } : undefined;
     default:
       return choice satisfies never;
   }
@@ -271,8 +271,7 @@ function declarationOf(tool: ToolDefinition, model: string, names: NameMap, refu
   const isEmpty = Object.keys(schema).every((key) => key === "type" || key === "properties" || key === "additionalProperties");
   const hasNone = isEmpty && (properties === undefined || Object.keys(properties as object).length === 0);
   return {
-    name: names.toUpstream(name),
-    ...(description === undefined ? {} : { description }),
+    ...present({ name: names.toUpstream(name), description }),
     ...(hasNone ? {} : schemaAs("parameters", schema, model, { path, refuse })),
   };
 }

@@ -124,7 +124,7 @@ describe("a token", () => {
 
   it.each([
     [400, { error: "invalid_grant", error_description: "Invalid JWT Signature: SECRET" }, "upstream_auth_failed"],
-    [503, { error: "SECRET" }, "upstream_failed"],
+    [503, { error: "SECRET" }, "upstream_overloaded"],
     [200, { access_token: 7, error: "SECRET" }, "upstream_auth_failed"],
     [200, "SECRET", "upstream_auth_failed"],
   ])("that is not given (%i %j) is %s, and says nothing of what came", async (status, body, code) => {

@@ -1,19 +1,19 @@
 /** Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine. */
 
-import { createHash } from "node:crypto";
-import { defineProvider, isObject } from "@sluice/kit";
+import { addressOption, defineProvider, isObject, secretOption } from "@sluice/kit";
 import { errorBodyOf } from "@sluice/kit/dialect";
 import { nativeCall } from "@sluice/kit/passthrough";
+import { openTokens, type TokenSource } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
-import { type Clock, GatewayError, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
+import { GatewayError, type Host, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
 import { claudeCall } from "./claude.ts";
+import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, isClaude, supports } from "./models.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
 import { readServiceAccount, tokenRequestBody } from "./service-account.ts";
-import { createTokenSource, type TokenSource } from "./tokens.ts";
 
 /** What YAML says of Vertex AI. */
 export interface VertexConfig {
@@ -43,24 +43,18 @@ export const vertex = defineProvider<VertexConfig>({
         default: "global",
         description: "Where the models run: `global`, a multi-region (`us`, `eu`) or a region. Example: `europe-west1`.",
       },
-      credentials: {
-        type: "string",
-        "x-secret": true,
-        description:
-          "The JSON key of a service account, as a reference: `${file:/run/secrets/vertex.json}`. Default: the metadata server of the machine.",
-      },
+      credentials: secretOption(
+        "The JSON key of a service account, as a reference: `${file:/run/secrets/vertex.json}`. Default: the metadata server of the machine.",
+      ),
       metadata_url: {
         type: "string",
         pattern: "^https?://[^/?#]+$",
         default: "http://metadata.google.internal",
         description: "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
       },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        description:
-          "Where the API lives, without a slash at the end. Default: what `location` says. Example: `https://europe-west1-aiplatform.googleapis.com`.",
-      },
+      base_url: addressOption(
+        "Where the API lives, without a slash at the end. Default: what `location` says. Example: `https://europe-west1-aiplatform.googleapis.com`.",
+      ),
       version: { type: "string", pattern: "^v[0-9a-z]+$", default: "v1beta1", description: "The API's version. Example: `v1`." },
     },
   },
@@ -71,10 +65,10 @@ export const vertex = defineProvider<VertexConfig>({
     return [{ path: ["credentials"], message: `\`credentials\` ${account}`, fix }];
   },
   create(config, host) {
-    const { clock, models } = host;
+    const { models } = host;
     const base = config.base_url ?? originOf(config.location);
     const parent = `${base}/${config.version}/projects/${config.project}/locations/${config.location}`;
-    const tokens = host.shared(sourceKey(config), () => sourceOf(config, clock));
+    const tokens = tokensOf(config, host);
     const callOf = (request: ProviderRequest) => {
       if (request.operation !== "chat" || !isClaude(request.target.model)) return methodCall(request, true);
       return claudeCall(request, models.find(request.replyModel)?.info?.maxOutputTokens);
@@ -87,6 +81,7 @@ export const vertex = defineProvider<VertexConfig>({
         parameters: [...new Set([...PARAMETERS, ...anthropic.PARAMETERS])],
         supports,
         imagesPerCall,
+        inputsPerCall: (model) => vertexMethod(model).inputsPerCall,
       },
       encode(request) {
         const { method, body } = callOf(request);
@@ -107,7 +102,7 @@ export const vertex = defineProvider<VertexConfig>({
       passthrough: (request) =>
         nativeCall(request, config.base_url ?? originOf(locationIn(request.endpoint) ?? config.location), {}),
       async authorize(call) {
-        return { ...call, headers: { ...call.headers, authorization: (await tokens.token()).map((value) => `Bearer ${value}`) } };
+        return { ...call, headers: { ...call.headers, authorization: (await tokens.get()).map((value) => `Bearer ${value}`) } };
       },
     };
   },
@@ -139,30 +134,25 @@ function isAnthropic(body: string): boolean {
   return value?.type === "error" && isObject(value.error) && typeof value.error.type === "string";
 }
 
-/** Sources are told apart by what they ask with; a digest of it stands for it. */
-function sourceKey({ credentials, metadata_url: metadataUrl }: VertexConfig): string {
-  const identity = credentials === undefined ? metadataUrl : credentials.reveal();
-  return `google-token:${createHash("sha256").update(identity).digest("hex")}`;
-}
-
-function sourceOf({ credentials, metadata_url: metadataUrl }: VertexConfig, clock: Clock): TokenSource {
+/** The tokens of the service account, or of the machine. */
+function tokensOf({ credentials, metadata_url: metadataUrl }: VertexConfig, host: Host): TokenSource {
   if (credentials === undefined) {
     const headers = { "metadata-flavor": "Google" };
     const call: HttpCall = { kind: "http", method: "GET", url: metadataUrl + TOKEN_PATH, headers, body: undefined };
-    return createTokenSource(() => call, clock);
+    return openTokens(host, ["google", metadataUrl], { name: "metadata server", request: () => call });
   }
   const account = readServiceAccount(credentials);
   if (typeof account === "string") {
     throw new GatewayError("upstream_auth_failed", `The credentials of the provider cannot be used: the key ${account}.`);
   }
-  return createTokenSource(
-    () => ({
+  return openTokens(host, ["google", credentials.reveal()], {
+    name: credentials.name,
+    request: () => ({
       kind: "http",
       method: "POST",
       url: account.tokenUrl,
       headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: tokenRequestBody(account, clock.now()),
+      body: tokenRequestBody(account, host.clock.now()),
     }),
-    clock,
-  );
+  });
 }

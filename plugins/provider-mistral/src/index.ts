@@ -1,6 +1,6 @@
 /** @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for native requests. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { decodeEmbeddings } from "@sluice/kit/openai";
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
@@ -21,13 +21,8 @@ export default defineProvider<MistralConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:MISTRAL_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://api.mistral.ai/v1",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.mistral.ai/v1`.",
-      },
+      api_key: apiKeyOption("MISTRAL_API_KEY"),
+      base_url: baseUrlOption("https://api.mistral.ai/v1"),
     },
   },
   create(config) {

@@ -3,12 +3,15 @@
 import {
   type CallPart,
   type ContentPart,
+  dataUrlOf,
   type DocumentPart,
+  functionCall,
   mapId,
   type MediaSource,
   type NameMap,
   type NameRule,
   type Refuse,
+  textOrBlocks,
   type Turn,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/spec";
@@ -48,25 +51,11 @@ function messagesOfTurn({ role, parts }: Turn, terms: MessageTerms): JsonObject[
   }
   const content = contentOf(rest, terms);
   if (calls.length === 0) return content.length === 0 ? results : [...results, { role, content }];
-  return [...results, { role, content, tool_calls: calls.map((call) => callOf(call, terms)) }];
+  return [...results, { role, content, tool_calls: calls.map((call) => functionCall(call, terms.names, CALL_ID)) }];
 }
 
-function callOf(call: CallPart, { names }: MessageTerms): JsonObject {
-  const isWell = call.arguments.trim() !== "" && call.input.invalid_arguments === undefined;
-  const text = isWell ? call.arguments : JSON.stringify(call.input);
-  return {
-    id: mapId(call.id, CALL_ID),
-    type: "function",
-    function: { name: names.toUpstream(call.name), arguments: text },
-  };
-}
-
-/** One text as it is, everything else as chunks. */
-function contentOf(parts: readonly ContentPart[], terms: MessageTerms): string | JsonObject[] {
-  const chunks = parts.flatMap((part) => chunksOf(part, terms));
-  const [first] = chunks;
-  if (first === undefined) return "";
-  return chunks.length === 1 && typeof first.text === "string" ? first.text : chunks;
+function contentOf(parts: readonly ContentPart[], terms: MessageTerms): string | readonly JsonObject[] {
+  return textOrBlocks(parts.flatMap((part) => chunksOf(part, terms)));
 }
 
 function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): JsonObject[] {
@@ -107,7 +96,7 @@ function urlOf(source: MediaSource, path: string, refuse: Refuse): string {
     case "url":
       return source.url;
     case "data":
-      return `data:${source.mimeType};base64,${source.data}`;
+      return dataUrlOf(source);
     case "file":
       return refuse(path, "an image by the id of a file");
     case "text":

@@ -6,6 +6,7 @@ import {
   type FinishTable,
   type NameMap,
   objectsOf,
+  parseObject,
   readFailure,
   readJsonBody,
   upstreamError,
@@ -48,7 +49,7 @@ export function translateStream(request: ProviderRequest, makeNames: () => NameM
   return {
     event(event, sink: StreamSink): void {
       const { data } = event;
-      const chunk = isPlain(data) ? undefined : chunkOf(data);
+      const chunk = isPlain(data) ? undefined : parseObject(data);
       if (chunk === undefined) {
         inner.event(event, sink);
         return;
@@ -68,15 +69,6 @@ function isPlain(data: string): boolean {
   if (data === "[DONE]") return true;
   const isText = data.includes('"content":"') && data.includes('"finish_reason":null');
   return isText && !data.includes('"tool_calls":[') && !data.includes('"usage":{');
-}
-
-function chunkOf(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The calls of a stream: their index, their head in the first piece alone. */

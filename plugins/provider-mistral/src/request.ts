@@ -1,6 +1,19 @@
 /** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
 
-import { type ChatRequest, invalidField, mapToolNames, type NameMap, type NameRule, readChatRequest } from "@sluice/kit/dialect";
+import {
+  type ChatRequest,
+  embeddingTexts,
+  functionTool,
+  invalidField,
+  mapToolNames,
+  type NameMap,
+  type NameRule,
+  type OfferedTools,
+  offeredTools,
+  present,
+  readChatRequest,
+  refusalsOf,
+} from "@sluice/kit/dialect";
 import { encodeEmbeddings } from "@sluice/kit/openai";
 import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 import { messagesOf } from "./messages.ts";
@@ -55,7 +68,7 @@ export function chatBody(request: ProviderRequest): JsonObject {
   const terms = { names, refuse: chat.refuse, takesThoughts: takesThoughts(model) };
   const messages = messagesOf(chat.system, chat.turns, terms);
   if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
-  const body: Record<string, JsonValue | undefined> = {
+  return present({
     model,
     messages,
     temperature: chat.temperature,
@@ -74,8 +87,7 @@ export function chatBody(request: ProviderRequest): JsonObject {
     ...tools(chat, names),
     ...chat.native,
     stream: request.stream ? true : undefined,
-  };
-  return body as JsonObject;
+  });
 }
 
 function effort({ reasoningEffort, refuse }: ChatRequest): string | undefined {
@@ -88,36 +100,20 @@ function effort({ reasoningEffort, refuse }: ChatRequest): string | undefined {
 function format({ responseFormat: asked }: ChatRequest): JsonObject | undefined {
   if (asked === undefined || asked.type === "json_object") return asked as JsonObject | undefined;
   const { name, description, schema, strict } = asked;
-  return {
-    type: "json_schema",
-    json_schema: {
-      name,
-      ...(description === undefined ? {} : { description }),
-      schema,
-      ...(strict === undefined ? {} : { strict }),
-    },
-  };
+  return { type: "json_schema", json_schema: present({ name, description, schema, strict }) };
 }
 
-function tools({ tools: offered, choice, parallel }: ChatRequest, names: NameMap): JsonObject {
-  if (offered.length === 0) return {};
-  // The API has no choice among several: what is not allowed is not offered.
-  const allowed = choice?.mode === "allowed" ? new Set(choice.names) : undefined;
-  const kept = offered.filter((tool) => tool.kind === "native" || allowed === undefined || allowed.has(tool.name));
-  const list = kept.map((tool): JsonObject => {
-    if (tool.kind === "native") return tool.value;
-    const { name, description, schema, strict } = tool;
-    const told = { ...(description === undefined ? {} : { description }), ...(strict === undefined ? {} : { strict }) };
-    return { type: "function", function: { name: names.toUpstream(name), ...told, parameters: schema } };
+function tools(chat: ChatRequest, names: NameMap): JsonObject {
+  const { tools: offered, choice } = offeredTools(chat);
+  if (chat.tools.length === 0) return {};
+  return present({
+    tools: offered.map((tool) => (tool.kind === "native" ? tool.value : functionTool(tool, names))),
+    tool_choice: choice === undefined ? undefined : choiceOf(choice, names),
+    parallel_tool_calls: chat.parallel,
   });
-  return {
-    tools: list,
-    ...(choice === undefined ? {} : { tool_choice: choiceOf(choice, names) }),
-    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
-  };
 }
 
-function choiceOf(choice: NonNullable<ChatRequest["choice"]>, names: NameMap): JsonValue {
+function choiceOf(choice: NonNullable<OfferedTools["choice"]>, names: NameMap): JsonValue {
   switch (choice.mode) {
     case "auto":
     case "none":
@@ -126,8 +122,6 @@ function choiceOf(choice: NonNullable<ChatRequest["choice"]>, names: NameMap): J
       return "any";
     case "named":
       return { type: "function", function: { name: names.toUpstream(choice.name) } };
-    case "allowed":
-      return choice.isRequired ? "any" : "auto";
     default:
       return choice satisfies never;
   }
@@ -135,10 +129,9 @@ function choiceOf(choice: NonNullable<ChatRequest["choice"]>, names: NameMap): J
 
 /** The body of an embeddings request: texts alone, and `dimensions` by the API's own name. Throws for tokens. */
 export function embeddingsBody(request: ProviderRequest): JsonDocument {
-  const { input, dimensions } = request.document.value;
-  const texts: readonly unknown[] = Array.isArray(input) ? input : [input];
-  const odd = texts.findIndex((each) => typeof each !== "string");
-  if (odd >= 0) throw invalidField(Array.isArray(input) ? `input[${odd}]` : "input", "a text: the provider takes no tokens");
+  const body = request.document.value;
+  const { dimensions } = body;
+  embeddingTexts({ body, refuse: refusalsOf(request) });
   const changes = { dimensions: undefined, output_dimension: dimensions ?? undefined, user: undefined };
   return encodeEmbeddings(request, { formats: ["float"] }).with(dimensions === undefined ? { user: undefined } : changes);
 }

@@ -1,6 +1,6 @@
 /** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider, embeddingFormatsOption } from "@sluice/kit";
 import { createChatTranslator, createOperations, type EmbeddingFormat, imagesPerCall, readErrorReply } from "@sluice/kit/openai";
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
@@ -21,24 +21,11 @@ export default defineProvider<OpenaiConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:OPENAI_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://api.openai.com/v1",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.openai.com/v1`.",
-      },
+      api_key: apiKeyOption("OPENAI_API_KEY"),
+      base_url: baseUrlOption("https://api.openai.com/v1"),
       organization: { type: "string", description: "Sent as `openai-organization`. Example: `org-abc`." },
       project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
-      embedding_formats: {
-        type: "array",
-        minItems: 1,
-        uniqueItems: true,
-        items: { type: "string", enum: ["float", "base64"], description: "One format." },
-        default: ["float", "base64"],
-        description:
-          "The `encoding_format`s that the upstream takes; with one alone, the other is made of it. Example: `[float]`.",
-      },
+      embedding_formats: embeddingFormatsOption(["float", "base64"], "[float]"),
     },
   },
   create(config) {

@@ -1,6 +1,6 @@
 /** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
 
-import { defineProvider } from "@sluice/kit";
+import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall } from "@sluice/kit/passthrough";
 import { GatewayError, type Secret } from "@sluice/spec";
 import { imagesPerCall } from "./models.ts";
@@ -21,13 +21,8 @@ export default defineProvider<StabilityConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: { type: "string", "x-secret": true, description: "The API key, as a reference: `${env:STABILITY_API_KEY}`." },
-      base_url: {
-        type: "string",
-        pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
-        default: "https://api.stability.ai",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.stability.ai`.",
-      },
+      api_key: apiKeyOption("STABILITY_API_KEY"),
+      base_url: baseUrlOption("https://api.stability.ai"),
     },
   },
   create(config) {

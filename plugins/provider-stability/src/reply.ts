@@ -1,7 +1,15 @@
 /** Stability's images as the reference dialect's, and its errors (platform.stability.ai/docs/api-reference). */
 
-import { writtenDocument } from "@sluice/kit";
-import { invalidReply, objectsOf, readFailure, readJsonBody, upstreamError, type UpstreamFailure } from "@sluice/kit/dialect";
+import {
+  imagesReply,
+  invalidReply,
+  objectsOf,
+  readFailure,
+  readJsonBody,
+  textIn,
+  upstreamError,
+  type UpstreamFailure,
+} from "@sluice/kit/dialect";
 import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 
 /**
@@ -18,16 +26,7 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
   // Engines make the size that was asked for, services one of their own.
   const size = isEngine ? request.document.value.size : undefined;
   const data = images.map(({ image, seed }): JsonObject => ({ b64_json: image ?? "", ...(seed === undefined ? {} : { seed }) }));
-  return {
-    document: writtenDocument({ created: request.createdSeconds, data }),
-    // Billed by the piece: there are no tokens, which is not the same as unknown.
-    usage: {
-      promptTokens: 0,
-      completionTokens: 0,
-      totalTokens: 0,
-      images: { count: images.length, ...(typeof size === "string" ? { size } : {}) },
-    },
-  };
+  return imagesReply(request, data, { size });
 }
 
 interface Made {
@@ -37,11 +36,11 @@ interface Made {
 }
 
 function ofArtifact({ base64, finishReason, seed }: JsonObject): Made {
-  return { image: text(base64), ended: text(finishReason), seed };
+  return { image: textIn(base64), ended: textIn(finishReason), seed };
 }
 
 function ofService({ image, finish_reason: ended, seed }: JsonObject): Made {
-  return { image: text(image), ended: text(ended), seed };
+  return { image: textIn(image), ended: textIn(ended), seed };
 }
 
 function failed(ended: string | undefined): GatewayError {
@@ -55,9 +54,9 @@ function failed(ended: string | undefined): GatewayError {
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body, status) => {
-    const faults = Array.isArray(body.errors) ? (body.errors as readonly JsonValue[]).map((fault) => text(fault) ?? "") : [];
-    const message = text(body.message) ?? text(faults.filter((fault) => fault !== "").join("; "));
-    return { message, failure: classOf(status, text(body.name)) };
+    const faults = Array.isArray(body.errors) ? (body.errors as readonly JsonValue[]).map((fault) => textIn(fault) ?? "") : [];
+    const message = textIn(body.message) ?? textIn(faults.filter((fault) => fault !== "").join("; "));
+    return { message, failure: classOf(status, textIn(body.name)) };
   });
 }
 
@@ -65,8 +64,4 @@ export function readError(reply: ErrorReply): GatewayError {
 function classOf(status: number, name = ""): UpstreamFailure["failure"] {
   if (/^(?:content_moderation|invalid_prompts?)$/.test(name) && (status === 403 || status === 400)) return "content_policy";
   return undefined;
-}
-
-function text(value: JsonValue | undefined): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -3,6 +3,7 @@
 export { type ChatDialect, type ChatRequest, readChatRequest, type ResponseFormat } from "./chat-request.ts";
 export { ChunkWriter, createStreamTranslator, type EventHandler, type StreamHandler } from "./chunk-writer.ts";
 export { base64Bytes, type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
+export { embeddingsReply, embeddingTexts } from "./embeddings.ts";
 export {
   errorBodyOf,
   type FailureClass,
@@ -13,13 +14,18 @@ export {
   type UpstreamFailure,
 } from "./errors.ts";
 export { finishReason, type FinishReason, type FinishTable } from "./finish.ts";
+export { aspectRatioOf, imagesReply, readSize } from "./images.ts";
+export { parseObject, present, textIn } from "./members.ts";
 export { mapId, mapNames, mapToolNames, type NameMap, type NameRule } from "./names.ts";
 export type { AudioPart, ContentPart, DocumentPart, ImagePart, TextPart, ThinkingPart, VideoPart } from "./parts.ts";
+export { dataUrlOf, functionCall, functionTool, mediaText, textOrBlocks } from "./reference-shape.ts";
 export { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
+export { readFields, type RequestFields } from "./request-fields.ts";
 export { type ChatAnswer, chatReply, extraContent, objectsOf, readJsonBody, readJsonEvent, type ReplyCall } from "./reply.ts";
 export { invalidReply } from "../openai/skeleton-reply.ts";
 export { EXCEPTION_PREFIX } from "../stream/event-frames.ts";
 export { lowerSchema, type SchemaSubset } from "./schema.ts";
-export type { NativeTool, ToolChoice, ToolDefinition, ToolUse } from "./tools.ts";
+export { thinkingBudget } from "./thinking.ts";
+export { type NativeTool, type OfferedTools, offeredTools, type ToolChoice, type ToolDefinition, type ToolUse } from "./tools.ts";
 export type { CallPart, Conversation, Part, ResultPart, Turn } from "./turns.ts";
 export { tokenCount, usageJson, usageOf, type UsageParts } from "./usage.ts";

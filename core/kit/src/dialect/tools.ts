@@ -40,6 +40,20 @@ export interface ToolUse {
   readonly parallel: boolean | undefined;
 }
 
+/** What a dialect has that knows no choice among several tools. */
+export interface OfferedTools {
+  readonly tools: ToolUse["tools"];
+  readonly choice: Exclude<ToolChoice, { readonly mode: "allowed" }> | undefined;
+}
+
+/** Tools for a dialect that knows no choice among several of them: what is not allowed is not offered. */
+export function offeredTools({ tools, choice }: ToolUse): OfferedTools {
+  if (choice?.mode !== "allowed") return { tools, choice };
+  const { names, isRequired } = choice;
+  const offered = tools.filter((tool) => tool.kind === "native" || names.includes(tool.name));
+  return { tools: offered, choice: { mode: isRequired ? "required" : "auto" } };
+}
+
 const EMPTY_SCHEMA: JsonObject = Object.freeze({ type: "object", properties: {} });
 const TOOL_MEMBERS = new Set(["type", "function", "cache_control"]);
 const FUNCTION_MEMBERS = new Set(["name", "description", "parameters", "strict", "cache_control"]);

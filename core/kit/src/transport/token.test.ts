@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Secret } from "@sluice/spec";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -82,9 +83,22 @@ describe("a token source", () => {
     [400, { error: "unauthorized_client" }, "upstream_auth_failed"],
     [200, { token_type: "Bearer" }, "upstream_auth_failed"],
     [429, {}, "upstream_overloaded"],
-  ])("says of %i %j no more than the class", async (status, body, code) => {
+    [503, { error: "secret detail" }, "upstream_overloaded"],
+    [200, "secret detail", "upstream_auth_failed"],
+  ])("says of %i %j the class, a code and a number at most", async (status, body, code) => {
     const { source } = await start({ status, body });
-    await expect(source.get()).rejects.toMatchObject({ code, message: expect.not.stringContaining("secret detail") as string });
+    const error: unknown = await source.get().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code });
+    expect(inspect(error, { depth: 9 })).not.toContain("secret detail");
+    await source.close();
+  });
+
+  it("tells the log the code and the number of a refusal", async () => {
+    const body = { error: "invalid_client", error_description: "AADSTS7000215: Invalid client secret provided." };
+    const { source } = await start({ status: 401, body });
+    await expect(source.get()).rejects.toMatchObject({
+      cause: { message: "The token service says 401 invalid_client AADSTS7000215" },
+    });
     await source.close();
   });
 

@@ -82,9 +82,15 @@ export function createTokenSource({ name, clock, request }: TokenOptions): Token
   };
 }
 
-/** An error of RFC 6749 5.2. The words of the service go to the log: they name tenants and applications. */
-function refused(status: number, { error, error_description: description }: JsonObject, retryAfterMs?: number): GatewayError {
-  const cause = new Error(`${status} ${String(error ?? "")}: ${String(description ?? "").slice(0, 300)}`);
+/** A code as RFC 6749 5.2 has them, and the number that a service gives its errors: `AADSTS7000215`. */
+const ERROR_CODE = /^[a-z_]{1,64}$/;
+const ERROR_NUMBER = /\b[A-Z]{3,8}\d{3,9}\b/;
+
+/** An error of RFC 6749 5.2. Its code and number go to the log; its words may repeat what was sent, and name tenants. */
+function refused(status: number, { error, error_description: words }: JsonObject, retryAfterMs?: number): GatewayError {
+  const code = typeof error === "string" && ERROR_CODE.test(error) ? error : "";
+  const number = typeof words === "string" ? (ERROR_NUMBER.exec(words.slice(0, 300))?.[0] ?? "") : "";
+  const cause = new Error(["The token service says", String(status), code, number].filter((part) => part !== "").join(" "));
   if (status === 429 || status >= 500)
     return new GatewayError("upstream_overloaded", `The token service answered with status ${status}.`, {
       cause,

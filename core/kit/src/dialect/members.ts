@@ -1,0 +1,25 @@
+/** Members of JSON objects: those that are there, and texts that say something. */
+
+import type { JsonObject, JsonValue } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+
+/** An object without the members that are `undefined`. */
+export function present(members: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as JsonObject;
+}
+
+/** A text that is not empty; `undefined` for every other value. */
+export function textIn(value: JsonValue | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The object that a text is in JSON; `undefined` for a text that is none. */
+export function parseObject(text: string): JsonObject | undefined {
+  if (!text.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+/** What an effort means for models that think within a budget of tokens. */
+
+import type { Refuse } from "./refusal.ts";
+
+/** Least tokens for thoughts that any of them takes; the answer needs room beside them. */
+const MIN_BUDGET = 1_024;
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: MIN_BUDGET,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+/**
+ * The tokens for thoughts that an effort means, in a reply of at most `limit` tokens. Refuses an effort that nobody knows, and
+ * one that leaves no room.
+ */
+export function thinkingBudget(effort: string, refuse: Refuse, limit = Infinity): number {
+  const budget = Object.hasOwn(BUDGETS, effort) ? BUDGETS[effort] : undefined;
+  if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
+  const fitting = Math.min(budget, limit - 1);
+  return fitting < MIN_BUDGET ? refuse("reasoning_effort", `an effort within ${limit} tokens`) : fitting;
+}

@@ -1,0 +1,43 @@
+/** Options that most providers have, so that they are said alike everywhere. */
+
+import type { JsonSchema } from "@sluice/spec";
+
+/** Where an API lives: an origin and perhaps a path, no slash at the end. */
+const BASE_URL_PATTERN = "^https?://[^/?#]+(/[^?#]*[^/?#])?$";
+
+/** An option whose value is a secret, written as a reference. */
+export function secretOption(description: string): JsonSchema {
+  return { type: "string", "x-secret": true, description };
+}
+
+/** The option `api_key`; the variable is the one that the provider's own tools read. */
+export function apiKeyOption(variable: string): JsonSchema {
+  return secretOption(`The API key, as a reference: \`\${env:${variable}}\`.`);
+}
+
+/** The option `base_url`, with the provider's own address. */
+export function baseUrlOption(url: string): JsonSchema {
+  return {
+    type: "string",
+    pattern: BASE_URL_PATTERN,
+    default: url,
+    description: `Where the API lives, without a slash at the end. Example: \`${url}\`.`,
+  };
+}
+
+/** An option that is an address without a default of its own. `description` says whose. */
+export function addressOption(description: string): JsonSchema {
+  return { type: "string", pattern: BASE_URL_PATTERN, description };
+}
+
+/** The option `embedding_formats` of an upstream that speaks the reference dialect. */
+export function embeddingFormatsOption(formats: readonly ("float" | "base64")[], example: string): JsonSchema {
+  return {
+    type: "array",
+    minItems: 1,
+    uniqueItems: true,
+    items: { type: "string", enum: ["float", "base64"], description: "One format." },
+    default: [...formats],
+    description: `The \`encoding_format\`s that the upstream takes; with one alone, the other is made of it. Example: \`${example}\`.`,
+  };
+}
