@@ -12,6 +12,7 @@ export default defineConfig({
           name: "unit",
           include: [
             "core/*/src/**/*.test.ts",
+            "core/engine/templates/*/src/**/*.test.ts",
             "plugins/*/src/**/*.test.ts",
             "test/architecture/**/*.test.ts",
             "test/facts/**/*.test.ts",

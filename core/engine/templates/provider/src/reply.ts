@@ -1,0 +1,95 @@
+/** Replies, streams and errors of Acme in the words of the reference dialect. */
+
+import { isObject } from "@sluice/kit";
+import {
+  chatReply,
+  createStreamTranslator,
+  type FailureClass,
+  type FinishTable,
+  invalidReply,
+  readFailure,
+  readJsonBody,
+  readJsonEvent,
+  tokenCount,
+  upstreamError,
+  type UpstreamFailure,
+  usageOf,
+} from "@sluice/kit/dialect";
+import type {
+  DecodedReply,
+  ErrorReply,
+  GatewayError,
+  JsonObject,
+  JsonValue,
+  ProviderRequest,
+  StreamTranslator,
+  Usage,
+} from "@sluice/spec";
+
+/** Why an answer ended, by the API's words. A word that is not here means `stop`. */
+const FINISH: FinishTable = { complete: "stop", cut: "length", withheld: "content_filter" };
+
+/** What went wrong, by the API's words, where they tell more than the status does. */
+const FAILURES: Readonly<Record<string, FailureClass>> = {
+  too_long: "context_window",
+  withheld: "content_policy",
+  busy: "overloaded",
+};
+
+/** A whole reply. Throws `upstream_invalid_response` for a body that is none. */
+export function decodeReply(body: Uint8Array, request: ProviderRequest): DecodedReply {
+  const { answer, meter } = readJsonBody(body);
+  if (!isObject(answer)) throw invalidReply("has no answer");
+  return chatReply(request, {
+    text: textOf(answer.say),
+    nativeFinish: textOf(answer.ended),
+    finishTable: FINISH,
+    usage: readUsage(meter),
+  });
+}
+
+/** A translator of one stream: `piece` events, then one `end`; or a `problem` at any time. */
+export function translateStream(request: ProviderRequest): StreamTranslator {
+  return createStreamTranslator(request, (writer) => ({ event, data }) => {
+    const value = readJsonEvent(data);
+    switch (event) {
+      case "piece":
+        writer.text(textOf(value.say));
+        break;
+      case "end":
+        writer.finish(textOf(value.ended), FINISH);
+        writer.usage(readUsage(value.meter));
+        writer.done();
+        break;
+      case "problem":
+        throw upstreamError(failureOf(value));
+      default:
+        // An event that the API did not have when this was written says nothing to the client.
+        break;
+    }
+  });
+}
+
+/** The gateway's error of a reply whose status is not 2xx. The status decides where the words say nothing. */
+export function readError(reply: ErrorReply): GatewayError {
+  return readFailure(reply, ({ problem }) => (isObject(problem) ? failureOf(problem) : {}));
+}
+
+/** `{ kind, text, field }` of a problem. */
+function failureOf({ kind, text, field }: JsonObject): Omit<UpstreamFailure, "status"> {
+  return {
+    message: typeof text === "string" ? text : undefined,
+    failure: typeof kind === "string" ? FAILURES[kind] : undefined,
+    ...(typeof field === "string" ? { param: field } : {}),
+  };
+}
+
+/** `{ read, written }` in tokens. What the API does not tell stays unknown, and is then counted by the gateway. */
+function readUsage(meter: JsonValue | undefined): Usage | undefined {
+  if (!isObject(meter)) return undefined;
+  return usageOf({ promptTokens: tokenCount(meter.read), completionTokens: tokenCount(meter.written) });
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : "";
+}
