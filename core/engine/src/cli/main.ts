@@ -8,6 +8,7 @@ import { doctor } from "./doctor.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
+import { addNewCommand } from "./new.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { addSoakOptions } from "./soak.ts";
@@ -54,6 +55,8 @@ program
   .option("--out <folder>", "where to write them", "config/schema")
   .option("--check", "write nothing; report files that are not up to date")
   .action(schema);
+
+addNewCommand(program.command("new"));
 
 const atGateway = (command: Command): Command =>
   command
