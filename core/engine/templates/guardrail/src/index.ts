@@ -39,8 +39,8 @@ export default defineGuardrail<AcmeConfig>({
   create({ on_match: onMatch, replacement }) {
     const rule = patternRule(TICKET, MAX_LENGTH);
     // The reason is an identifier for logs and rows. It never holds what was found.
-    const treatment: Treatment =
-      onMatch === "block" ? { kind: "block", reason: "acme/ticket" } : { kind: "edit", replace: () => ({ replacement }) };
+    const refusal: Treatment = { kind: "block", reason: "acme/ticket" };
+    const treatment: Treatment = onMatch === "block" ? refusal : { kind: "edit", replace: () => ({ replacement }) };
     return {
       // How much of a stream is held back until it is judged: the longest match, and what is looked at beside it.
       reach: reachOf([rule]),

@@ -28,7 +28,7 @@ export default defineProvider<AcmeConfig>({
         type: "string",
         pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
         default: "https://api.acme.example/v1",
-        description: "Where the API lives, without a slash at the end. Example: `https://api.acme.example/v1`.",
+        description: "Where the API lives, without a slash at the end.",
       },
     },
   },

@@ -1,0 +1,212 @@
+/** `sluice new`: what it writes passes its tests and serves a request, by the commands that it prints. */
+
+import { spawn } from "node:child_process";
+import { globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chat, MESSAGES, openaiClient } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "./gateway-process.ts";
+import { copyCheckout, printedCommands, shell, temporaryFolder } from "./new-package.ts";
+import type { Workspace } from "./workspace.ts";
+
+const folders: string[] = [];
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+function newFolder(): string {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+}
+
+async function run(args: readonly string[], cwd: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const command = runCommand(args, cwd);
+  const { code } = await command.ended;
+  return { code, stdout: command.stdout, stderr: command.stderr };
+}
+
+/** A gateway of the folder `sandbox` that a package has. */
+async function startSandbox(folder: string, environment: ProcessEnvironment = {}): Promise<GatewayProcess> {
+  const place = { folder, configPath: join(folder, "sandbox/gateway.yaml"), remove: () => undefined };
+  return startGateway(place as unknown as Workspace, environment);
+}
+
+/** One request to the gateway of a package's sandbox that the plugin answers or judges, by kind. */
+const SERVES: Readonly<Record<string, (folder: string) => Promise<void>>> = {
+  async provider(folder) {
+    const upstream = spawn(process.execPath, ["sandbox/upstream.ts"], { cwd: folder, env: { ...process.env, PORT: "0" } });
+    let said = "";
+    upstream.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+    let gateway: GatewayProcess | undefined;
+    try {
+      const url = await eventually("the upstream to listen", () => /http:\S+\d/.exec(said)?.[0], 10_000);
+      gateway = await startSandbox(folder, { MY_CLOUD_API_KEY: "any", MY_CLOUD_URL: url });
+      const whole = await chat(gateway, { model: "my-cloud-large", messages: MESSAGES });
+      expect(await whole.json()).toMatchObject({
+        model: "my-cloud-large",
+        choices: [
+          { message: { content: "A sluice lets through what may pass, and holds back the rest." }, finish_reason: "stop" },
+        ],
+        usage: { prompt_tokens: 31, completion_tokens: 14 },
+      });
+      const chats = openaiClient(gateway).chat.completions;
+      const stream = await chats.create({ model: "my-cloud-large", messages: MESSAGES, stream: true });
+      let text = "";
+      for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+      expect(text).toBe("A sluice lets through what may pass — und hält den Rest zurück.");
+    } finally {
+      upstream.kill();
+      await gateway?.dispose();
+    }
+  },
+  async guardrail(folder) {
+    const gateway = await startSandbox(folder);
+    try {
+      for (const stream of [false, true]) {
+        const messages = [{ role: "user", content: "See PRJ-1234, please." }];
+        const text = await (await chat(gateway, { model: "echo", messages, stream })).text();
+        expect(text).toContain("[TICKET]");
+        expect(text).not.toContain("1234,");
+      }
+    } finally {
+      await gateway.dispose();
+    }
+  },
+  async step(folder) {
+    const gateway = await startSandbox(folder);
+    try {
+      const short = await chat(gateway, { model: "echo", messages: MESSAGES });
+      expect([short.status, short.headers.get("x-my-cloud-messages")]).toEqual([200, "1"]);
+      const long = await chat(gateway, { model: "echo", messages: [MESSAGES, MESSAGES, MESSAGES].flat() });
+      expect(long.status).toBe(400);
+      expect(await long.json()).toMatchObject({ error: { param: "messages" } });
+    } finally {
+      await gateway.dispose();
+    }
+  },
+};
+
+describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (kind, serves) => {
+  let folder: string;
+  let made: Awaited<ReturnType<typeof run>>;
+
+  beforeAll(async () => {
+    const place = newFolder();
+    made = await run(["new", kind, "my-cloud", "--in", "own plugins"], place);
+    folder = join(place, "own plugins", `${kind}-my-cloud`);
+  });
+
+  it("is installed, tested and checked by the commands that were printed", async () => {
+    expect(made).toMatchObject({ code: 0, stderr: "" });
+    const commands = printedCommands(made.stdout);
+    const lines = commands.filter((command) => !command.endsWith("&") && !command.includes("sluice serve"));
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    const { code, output } = await shell(lines.join("\n"), join(folder, "../.."));
+    expect(output).toMatch(/pass [1-9]/);
+    expect(output).toContain("fail 0");
+    expect(output).toContain("ok: 1 pipelines, 1 routes, 1 models, 1 providers");
+    expect(output).not.toContain("warning:");
+    expect(code).toBe(0);
+  });
+
+  it("has the types that it says it has", async () => {
+    expect(await shell("npm run -s typecheck", folder)).toMatchObject({ code: 0 });
+  });
+
+  it("leaves nothing of the template's name behind", () => {
+    const files = globSync("{src,sandbox,fixtures}/**/*.*", { cwd: folder }).concat("README.md", "package.json");
+    expect(files.length).toBeGreaterThan(5);
+    expect(files.filter((file) => /acme/i.test(readFileSync(join(folder, file), "utf8")))).toEqual([]);
+  });
+
+  it("serves a request", async () => {
+    expect.hasAssertions();
+    await serves(folder);
+  });
+});
+
+describe("new packages in a checkout", () => {
+  /** Long enough to move what the formatter would break. */
+  const NAME = "a-rather-long-name-of-a-plugin-some-more";
+  const KINDS = ["provider", "guardrail", "step"] as const;
+  const packages = KINDS.map((kind) => `plugins/${kind}-${NAME}`).join(" ");
+  let checkout: string;
+  let made: Awaited<ReturnType<typeof shell>>;
+
+  beforeAll(async () => {
+    checkout = copyCheckout();
+    folders.push(checkout);
+    made = await shell(KINDS.map((kind) => `node core/engine/bin/sluice.js new ${kind} ${NAME}`).join("\n"), checkout);
+  });
+
+  it("pass with the tests of the house at once", async () => {
+    expect(made).toEqual({ code: 0, output: expect.stringContaining(`npm test -- plugins/step-${NAME}`) as string });
+    const tests = `${packages} test/architecture/style.test.ts test/architecture/layers.test.ts test/architecture/config-keys.test.ts`;
+    const { code, output } = await shell(`node node_modules/vitest/vitest.mjs run --project unit ${tests}`, checkout);
+    expect(output).toMatch(/Test Files.* 6 passed/);
+    expect(code).toBe(0);
+  });
+
+  it("have the types, and the form, that the house asks for", async () => {
+    const { code, output } = await shell(
+      `npx tsc -b ${packages}\nnpx oxlint --deny-warnings ${packages}\nnpx oxfmt --check ${packages}`,
+      checkout,
+    );
+    expect({ code, output: code === 0 ? "" : output }).toEqual({ code: 0, output: "" });
+  });
+
+  it("are loaded by their names and versions, once npm has linked them", async () => {
+    for (const kind of KINDS) {
+      const name = `${kind}-${NAME}`;
+      symlinkSync(join("../../plugins", name), join(checkout, "node_modules/@sluice", name));
+      const path = join(checkout, "plugins", name, "sandbox/gateway.yaml");
+      const check = (): ReturnType<typeof shell> => shell(`node core/engine/bin/sluice.js check --config ${path}`, checkout);
+      const text = readFileSync(path, "utf8");
+      writeFileSync(path, text.replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`));
+      expect((await check()).output).toContain("ok: 1 pipelines");
+      writeFileSync(path, text.replace("../src/index.ts", `"@sluice/${name}@^0.2.0"`));
+      expect((await check()).output).toContain(`Plugin @sluice/${name} is installed as 0.1.0, and ^0.2.0 is asked for.`);
+    }
+  });
+});
+
+describe("what a new author does wrong", () => {
+  it.each([
+    [["new", "plugin", "acme"], 'There is no kind "plugin": sluice new makes a provider, a guardrail or a step.'],
+    [["new", "provider", "MyCloud"], 'The name "MyCloud" cannot be used: '],
+    [["new", "provider", "MyCloud"], " Write my-cloud."],
+    [["new", "provider", "../x"], "cannot be used"],
+    [["new", "provider", "a--b"], "Write a-b."],
+    [["new", "provider", "x".repeat(41)], "it has more than 40 characters"],
+    [["new", "step", "step-acme"], "begins with its kind, which the folder gets by itself. Write acme."],
+    [["new", "provider"], "missing required argument 'name'"],
+  ])("%j: %s", async (args, message) => {
+    const cwd = newFolder();
+    const { code, stderr } = await run(args, cwd);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+    expect(globSync("**/*", { cwd })).toEqual([]);
+  });
+
+  it("writes over nothing", async () => {
+    const cwd = newFolder();
+    expect((await run(["new", "step", "acme"], cwd)).code).toBe(0);
+    const file = join(cwd, "step-acme/src/index.ts");
+    writeFileSync(file, "// mine");
+    const { code, stderr } = await run(["new", "step", "acme"], cwd);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("step-acme is there already, and nothing is overwritten")]);
+    expect(readFileSync(file, "utf8")).toBe("// mine");
+  });
+
+  it("says so when the place is a file", async () => {
+    const cwd = newFolder();
+    writeFileSync(join(cwd, "file"), "");
+    const { code, stderr } = await run(["new", "step", "acme", "--in", "file"], cwd);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be made: ")]);
+  });
+
+  it("is listed, and explains itself", async () => {
+    expect((await run(["help"], newFolder())).stdout).toMatch(/^ +new .*<kind> <name>/m);
+    expect((await run(["new", "--help"], newFolder())).stdout).toContain("provider, guardrail, step");
+  });
+});
