@@ -1,8 +1,11 @@
 /**
  * `RECORD=1 npm run record -- <package> <case> [stream] [option=value …]`: what a real provider answers to a fixture's request, stored
- * beside it, redacted. A value may be `env:NAME`. Costs what the request costs.
+ * beside it, redacted. A package is a folder of plugins/, or the path of one elsewhere. A value may be `env:NAME`. Costs what the
+ * request costs.
  */
 
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { recordCase } from "@sluice/kit/testing";
 import type { ProviderDefinition } from "@sluice/spec";
 
@@ -19,13 +22,14 @@ if (process.env.RECORD !== "1" || name === undefined || fixture === undefined) {
     .filter((word) => word.includes("="))
     .map((word): [string, string] => [word.slice(0, word.indexOf("=")), valueOf(word)]);
   const { model = "", use, ...config } = Object.fromEntries(given);
-  const { default: exported } = (await import(`@sluice/${name}`)) as {
+  const folder = name.includes("/") ? resolve(name) : resolve(import.meta.dirname, "../plugins", name);
+  const { default: exported } = (await import(pathToFileURL(join(folder, "src/index.ts")).href)) as {
     default: ProviderDefinition<never> | ProviderDefinition<never>[];
   };
   const definitions = Array.isArray(exported) ? exported : [exported];
   const definition = definitions.find((one) => use === undefined || one.name === use);
   if (definition === undefined) throw new Error(`${name} has ${definitions.map((one) => one.name).join(" and ")}, not ${use}.`);
-  const fixtures = new URL(`../plugins/${name}/fixtures/`, import.meta.url);
+  const fixtures = pathToFileURL(join(folder, "fixtures/"));
   const signal = AbortSignal.timeout(MAX_MS);
   const path = await recordCase(definition, { fixtures, name: fixture, model, config, stream: more.includes("stream"), signal });
   console.log(`${path}\nRead it, then run the package's contract: it writes the golden file.`);
