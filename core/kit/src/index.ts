@@ -20,4 +20,5 @@ export { addressOption, apiKeyOption, baseUrlOption, embeddingFormatsOption, sec
 export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";
+export { TimeLimit, unlessAborted } from "./waiting.ts";
 export { fromLocal, offsetMs } from "./zone.ts";

@@ -24,6 +24,8 @@ export type Verdict =
       readonly end?: number;
       /** What is to be replaced besides, as in an edit: it counts while more text may still take the offence away. */
       readonly spans?: readonly EditSpan[];
+      /** Of a reply: another one may be better. Where the route allows it, the reply is asked for once more; a second time this is a block. */
+      readonly askAgain?: boolean;
     }
   | { readonly kind: "edit"; readonly spans: readonly EditSpan[]; readonly reason?: string };
 
@@ -80,6 +82,8 @@ export interface Guardrail {
    * `Infinity`: the whole text; the guardrail then serves streams in the mode `hold` or `observe` only.
    */
   readonly reach: number;
+  /** Whether its blocks may say `askAgain`. A step that names it and does not ask again is a finding. */
+  readonly asksAgain?: boolean;
   check(text: string, signal: AbortSignal, context: TextContext): Verdict | Promise<Verdict>;
   /** Judges the request as a whole, once, before its texts. An edit is not possible here. */
   admit?(request: RequestFacts, signal: AbortSignal): Verdict | Promise<Verdict>;
@@ -121,10 +125,13 @@ export interface GuardrailCatalog {
   list(): readonly GuardrailInstance[];
 }
 
-/** What a guardrail did in an exchange. `error`: it failed; by its policy the request did too, or went on without it. */
+/**
+ * What a guardrail did in an exchange. `error`: it failed; by its policy the request did too, or went on without it. `ask_again`: it
+ * refused a reply, and another one was asked for.
+ */
 export interface GuardrailOutcome {
   readonly guardrail: string;
   readonly direction: "input" | "output";
-  readonly verdict: "allow" | "block" | "edit" | "error";
+  readonly verdict: "allow" | "block" | "edit" | "error" | "ask_again";
   readonly mode: GuardrailSettings["mode"] | "observe";
 }

@@ -59,6 +59,8 @@ export interface GuardrailUse {
   readonly input: readonly string[];
   readonly output: readonly string[];
   readonly stream: "hold" | "window" | "observe";
+  /** Whether a reply that a guardrail refuses may be asked for once more. */
+  readonly asksAgain?: boolean;
 }
 
 /** Something of gateway.yaml that a use of a step names. */
@@ -74,8 +76,8 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly operations?: readonly Operation[];
   /** Ends the pipeline: it never calls `next`, and it must be the last step. */
   readonly terminal?: boolean;
-  /** May call `next` again, one call at a time, each a fresh attempt. */
-  readonly reentrant?: boolean;
+  /** May call `next` again, one call at a time, each a fresh attempt: always, or with such options. */
+  readonly reentrant?: boolean | ((config: C) => boolean);
   /** May call `next` several times at once, each time with a branch of its own: see `branchOf` of the kit. */
   readonly concurrent?: boolean;
   /** Works on headers alone: the body is not read before it. */

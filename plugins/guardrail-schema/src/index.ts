@@ -8,6 +8,7 @@ import { compileSchema } from "./validate.ts";
 interface SchemaConfig {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly repair: readonly Repair[];
+  readonly ask_again?: boolean;
 }
 
 export default defineGuardrail<SchemaConfig>({
@@ -32,17 +33,25 @@ export default defineGuardrail<SchemaConfig>({
         description:
           "fences: a Markdown fence around the reply goes; surrounding_text: what stands before and after the first object or list goes; trailing_commas: commas before a closing bracket go. Example: `[fences]`.",
       },
+      ask_again: {
+        type: "boolean",
+        default: false,
+        description:
+          "Has a reply that does not fit, and cannot be repaired, asked for once more; a second one is refused. Each step that names it says `ask_again: true` too.",
+      },
     },
   },
   check: ({ schema }) => schemaFaults(schema),
   sample: () => '{"a reply": that is no JSON',
-  create({ schema, repair }) {
+  create({ schema, repair, ask_again: asksAgain = false }) {
     const validate = compileSchema(schema);
+    const block = (reason: string): Verdict => ({ kind: "block", reason, ...(asksAgain ? { askAgain: true } : {}) });
     return {
       // Half a document says nothing about the rest.
       reach: Infinity,
+      asksAgain,
       check(text, _signal, context) {
-        return isReply(context) ? judge(text, validate, repair) : { kind: "allow" };
+        return isReply(context) ? judge(text, { validate, repair, block }) : { kind: "allow" };
       },
     };
   },
@@ -54,20 +63,25 @@ function isReply({ direction, part, place }: TextContext): boolean {
   return !/(?:^|[./])(?:annotations|audio|citations|transcript|logprobs|title|url)(?:[./]|$)/.test(place);
 }
 
-function judge(text: string, validate: ReturnType<typeof compileSchema>, repair: readonly Repair[]): Verdict {
-  const asItIs = parse(text);
-  if (asItIs !== undefined) return verdictOf(validate(asItIs.value));
-  if (repair.length === 0) return { kind: "block", reason: "schema/no_json" };
-  const json = repaired(text, repair);
-  const value = json === undefined ? undefined : parse(json);
-  if (json === undefined || value === undefined) return { kind: "block", reason: "schema/no_json" };
-  const verdict = verdictOf(validate(value.value));
-  if (verdict.kind === "block") return verdict;
-  return { kind: "edit", spans: [{ start: 0, end: text.length, replacement: json }], reason: "schema/repaired" };
+interface Judgement {
+  readonly validate: ReturnType<typeof compileSchema>;
+  readonly repair: readonly Repair[];
+  readonly block: (reason: string) => Verdict;
 }
 
-function verdictOf(keyword: string | undefined): Verdict {
-  return keyword === undefined ? { kind: "allow" } : { kind: "block", reason: `schema/${keyword}` };
+function judge(text: string, { validate, repair, block }: Judgement): Verdict {
+  const asItIs = parse(text);
+  if (asItIs !== undefined) {
+    const keyword = validate(asItIs.value);
+    return keyword === undefined ? { kind: "allow" } : block(`schema/${keyword}`);
+  }
+  if (repair.length === 0) return block("schema/no_json");
+  const json = repaired(text, repair);
+  const value = json === undefined ? undefined : parse(json);
+  if (json === undefined || value === undefined) return block("schema/no_json");
+  const keyword = validate(value.value);
+  if (keyword !== undefined) return block(`schema/${keyword}`);
+  return { kind: "edit", spans: [{ start: 0, end: text.length, replacement: json }], reason: "schema/repaired" };
 }
 
 /** The value, in a box: `null` is a value too. */

@@ -1,6 +1,6 @@
 /** A call that identical requests share: the reply of a twin under way, or a call of one's own that others may join. */
 
-import { branchOf } from "@sluice/kit";
+import { branchOf, unlessAborted } from "@sluice/kit";
 import {
   type Attempt,
   type Exchange,
@@ -19,7 +19,7 @@ import type { CacheOptions } from "./cache-config.ts";
 import { decodeEntry, type Entry } from "./cache-entry.ts";
 import { type Flight, type Flights, isOwnFailure, type Landing } from "./cache-flight.ts";
 import type { CacheKeys } from "./cache-key.ts";
-import { Tape, unlessAborted } from "./cache-tape.ts";
+import { Tape } from "./cache-tape.ts";
 import type { CacheWish } from "./cache-wish.ts";
 import { wholeAttempt } from "./joined-usage.ts";
 

@@ -1,5 +1,6 @@
 /** A stream with several readers: what the upstream sent is kept from the beginning, and everybody reads it at their own pace. */
 
+import { unlessAborted } from "@sluice/kit";
 import { type Frame, GatewayError } from "@sluice/spec";
 
 /** A reader of a tape. Until it has left, the stream goes on for it. */
@@ -175,21 +176,6 @@ export function isUsageFrame(frame: Frame): boolean {
   if (raw !== undefined && (!raw.includes('usage"') || raw.includes('"usage":null'))) return false;
   const { choices, usage } = frame.chunk();
   return Array.isArray(choices) && choices.length === 0 && typeof usage === "object" && usage !== null;
-}
-
-/** Waits for a promise that never rejects, or throws the signal's reason. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
-  }
 }
 
 function tooSlow(): GatewayError {

@@ -10,6 +10,7 @@ import { Flights, type Landing } from "./cache-flight.ts";
 import { createCacheKeys, flightKey } from "./cache-key.ts";
 import { keepReply, replyOf } from "./cache-reply.ts";
 import { mayWish, wishOf } from "./cache-wish.ts";
+import { isAskedAgain } from "./guardrails-again.ts";
 
 export const cache = defineStep<CacheConfig>({
   name: "cache",
@@ -38,8 +39,9 @@ export const cache = defineStep<CacheConfig>({
       flights: host.shared("cache:flights", () => new Flights()),
     };
     return {
-      enter({ request, headers }) {
-        if (mayWish(request, options)) return true;
+      enter(exchange) {
+        const { request, headers } = exchange;
+        if (mayWish(request, options) && !isAskedAgain(exchange)) return true;
         headers.set(CACHE_HEADER, "bypass");
         return false;
       },

@@ -11,10 +11,15 @@ export interface GuardrailsConfig {
   readonly scope?: readonly TextPart[];
   readonly max_held?: number;
   readonly unreadable?: "refuse" | "allow";
+  readonly ask_again?: boolean;
 }
 
 /** The step's options with what has a default and no guess. */
-export type ReplyConfig = GuardrailsConfig & { readonly max_held: number };
+export type ReplyConfig = GuardrailsConfig & {
+  readonly max_held: number;
+  /** Nothing of a stream is handed on before all of it is judged. */
+  readonly keepsWhole: boolean;
+};
 
 /** Characters of one text that a stream may hold back. */
 export const DEFAULT_MAX_HELD = 262_144;
@@ -51,6 +56,12 @@ export const guardrailsSchema: JsonSchema = {
       maximum: 16_777_216,
       default: DEFAULT_MAX_HELD,
       description: "Characters of one text that a stream may hold back; a longer reply ends with an error.",
+    },
+    ask_again: {
+      type: "boolean",
+      default: false,
+      description:
+        "Asks the model once more when a guardrail refuses a reply and says that another may do. Both calls cost. Whole replies, and streams with `stream: hold`.",
     },
     unreadable: {
       type: "string",

@@ -13,6 +13,7 @@ import {
 } from "@sluice/kit/guard";
 import { chunkFrame } from "@sluice/kit/openai";
 import { type Exchange, type Frame, type Operation, type Reply, type StreamReply } from "@sluice/spec";
+import { framesToTheEnd, ReadOn } from "./guardrails-again.ts";
 import { guardBytes } from "./guardrails-native.ts";
 import type { ReplyConfig } from "./guardrails-config.ts";
 import { markAttempt } from "./guardrails-mark.ts";
@@ -67,7 +68,8 @@ async function guardStream(
   const { enforced, shadow } = panel.split();
   const isObserving = config.stream === "observe";
   const panels = config.order === "sequence" && !isObserving ? enforced.each() : [isObserving ? panel.restorers() : enforced];
-  let { frames } = reply;
+  const source = config.keepsWhole ? new ReadOn(reply.frames) : undefined;
+  let frames: AsyncIterable<Frame> = source ?? reply.frames;
   for (const [index, one] of (panels.length === 0 ? [panel.none()] : panels).entries()) {
     frames = guardFrames(
       frames,
@@ -83,7 +85,14 @@ async function guardStream(
       (error) => markAttempt(exchange, error),
     );
   }
-  return { ...reply, frames: await primed(frames) };
+  if (source === undefined) return { ...reply, frames: await primed(frames) };
+  try {
+    const kept = await framesToTheEnd(frames);
+    return { ...reply, frames: resumed(kept, EMPTY, true) };
+  } catch (error) {
+    await source.finish(error);
+    throw error;
+  }
 }
 
 /**
@@ -103,6 +112,8 @@ async function primed(frames: AsyncIterable<Frame>): Promise<AsyncIterable<Frame
   }
   return resumed(first, iterator, isDone);
 }
+
+const EMPTY: AsyncIterator<Frame> = { next: () => Promise.resolve({ done: true, value: undefined }) };
 
 /** Frames without content that may come before the first with some. */
 const MAX_PRIMED = 64;

@@ -1,8 +1,9 @@
 /** The step `guardrails`: every text of a request and of its reply is judged before it goes on. */
 
 import { defineStep, writtenDocument } from "@sluice/kit";
-import { bodyTexts, Judge, judgeTexts, Panel, Vault, withTexts } from "@sluice/kit/guard";
+import { bodyTexts, Judge, judgeTexts, Panel, type PanelOptions, type Report, Vault, withTexts } from "@sluice/kit/guard";
 import { type Exchange, GatewayError, type GatewayRequest, type GuardrailInstance, type Host, type TextPart } from "@sluice/spec";
+import { type JudgeReply, replyOrAnother } from "./guardrails-again.ts";
 import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./guardrails-config.ts";
 import { guardReply } from "./guardrails-reply.ts";
 
@@ -15,7 +16,21 @@ export const guardrails = defineStep<GuardrailsConfig>({
   provides: ["guardrails"],
   requires: [{ capability: "identity", reason: "keys and teams have guardrails of their own" }],
   before: [{ capability: "cached_reply", reason: "a reply from the cache would pass it by" }],
-  guardrails: ({ input = [], output = [], stream = "window" }) => ({ input, output, stream }),
+  reentrant: asksAgain,
+  guardrails: (config) => {
+    const { input = [], output = [], stream = "window" } = config;
+    return { input, output, stream, asksAgain: asksAgain(config) };
+  },
+  check: (config) =>
+    asksAgain(config) && config.stream !== "hold"
+      ? [
+          {
+            path: ["ask_again"],
+            message: "`ask_again` needs `stream: hold`: what a client has read of a stream cannot be taken back",
+            fix: "write `stream: hold`, or remove `ask_again`",
+          },
+        ]
+      : [],
   create(config, host) {
     const judges = new Map<GuardrailInstance, Judge>();
     const judgeOf = (instance: GuardrailInstance): Judge => {
@@ -35,29 +50,43 @@ export const guardrails = defineStep<GuardrailsConfig>({
       async run({ exchange }, next) {
         const own = exchange.identity?.guardrails ?? NONE;
         const asked = exchange.request?.guardrails ?? NONE;
-        const panelFor = (names: readonly string[], vault?: Vault): Panel => {
+        const panelFor = (names: readonly string[], vault?: Vault, options?: PanelOptions): Panel => {
           const judgings = [...new Set([...names, ...own, ...asked])].map((name) =>
             judgeOf(inScope(required(name, host), config.scope, scoped)).begin(exchange.signal),
           );
           if (vault !== undefined && !vault.isEmpty) judgings.push(new Judge(vault.restorer(), host).begin(exchange.signal));
-          return new Panel(judgings, (outcome) => {
+          const report: Report = (outcome) => {
             // The one who puts masked texts back has no name, and nothing to report.
             if (outcome.guardrail === "") return;
             exchange.guardrails.push(outcome);
             exchange.note("guardrails", outcome.verdict, outcome.guardrail);
-          });
+          };
+          return new Panel(judgings, report, options);
         };
         tellNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);
         const vault = new Vault();
         exchange.onSettle(() => vault.clear());
         await guardRequest(exchange, config, panelFor(fixed.input), vault);
+        const judge: JudgeReply = (mayAskAgain) =>
+          guardReply(exchange, panelFor(fixed.output, vault, { mayAskAgain }), {
+            ...config,
+            max_held: config.max_held ?? DEFAULT_MAX_HELD,
+            keepsWhole: mayAskAgain,
+          });
+        if (asksAgain(config)) {
+          exchange.reply = await replyOrAnother(exchange, next, judge);
+          return;
+        }
         await next();
-        const panel = panelFor(fixed.output, vault);
-        exchange.reply = await guardReply(exchange, panel, { ...config, max_held: config.max_held ?? DEFAULT_MAX_HELD });
+        exchange.reply = await judge(false);
       },
     };
   },
 });
+
+function asksAgain({ ask_again: isAsking }: GuardrailsConfig): boolean {
+  return isAsking === true;
+}
 
 const NONE: readonly string[] = Object.freeze([]);
 

@@ -5,7 +5,7 @@ import { type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type L
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
-import { streamFaults } from "../pipeline/guardrails.ts";
+import { askAgainFaults, streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
 import type { ShadowReport } from "../pipeline/shadow.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -65,6 +65,7 @@ export async function buildGeneration(
     if (standIns === undefined) {
       const faults = [
         ...streamFaults(snapshot.pipelines, definitions.steps, guardrails),
+        ...askAgainFaults(snapshot.pipelines, definitions.steps, guardrails),
         ...(await testGuardrails(snapshot, guardrails, definitions, hostFor("guardrails"))),
       ];
       if (faults.length > 0) throw new BuildError(faults);

@@ -23,6 +23,7 @@ const SALT = randomBytes(32);
 /** The gateway's end of the threads. What it is it knows once it has started. */
 export class IsolatedGuardrail implements Guardrail {
   reach = Infinity;
+  asksAgain = false;
   admit?: (request: RequestFacts, signal: AbortSignal) => Promise<Verdict>;
   readonly #options: IsolatedOptions;
   readonly #threads: GuardrailThreads;
@@ -45,6 +46,7 @@ export class IsolatedGuardrail implements Guardrail {
     if (answer.kind === "unfit") throw this.#options.fault(answer.what, "Write `isolation: inline`, or correct the plugin.");
     if (answer.kind !== "made") throw this.#options.fault("gave no answer in a worker");
     this.reach = answer.reach;
+    this.asksAgain = answer.asksAgain;
     if (answer.admits) this.admit = (request, ended) => this.#judge({ kind: "admit", request }, ended);
   }
 

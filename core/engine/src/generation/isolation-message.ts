@@ -53,7 +53,7 @@ export interface ThreadLine {
 
 /** What a thread answers. What a guardrail threw may quote the text: its name alone comes over. */
 export type ThreadAnswer = { readonly lines: readonly ThreadLine[] } & (
-  | { readonly kind: "made"; readonly reach: number; readonly admits: boolean }
+  | { readonly kind: "made"; readonly reach: number; readonly asksAgain: boolean; readonly admits: boolean }
   | { readonly kind: "unfit"; readonly what: string }
   | { readonly kind: "verdict"; readonly verdict: Verdict }
   | { readonly kind: "threw"; readonly name: string }

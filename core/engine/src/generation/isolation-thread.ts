@@ -48,7 +48,10 @@ export default async function work(job: ThreadJob): Promise<ThreadAnswer> {
 async function answerOf(job: ThreadJob): Promise<ThreadAnswer> {
   if ("what" in made) return job.kind === "describe" ? { kind: "unfit", what: made.what, lines } : threw(undefined);
   const { guardrail } = made;
-  if (job.kind === "describe") return { kind: "made", reach: guardrail.reach, admits: guardrail.admit !== undefined, lines };
+  if (job.kind === "describe") {
+    const { reach, asksAgain = false } = guardrail;
+    return { kind: "made", reach, asksAgain, admits: guardrail.admit !== undefined, lines };
+  }
   const controller = new AbortController();
   try {
     const verdict =

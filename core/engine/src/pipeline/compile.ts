@@ -12,7 +12,7 @@ import { RouteTable } from "./routes.ts";
 import { shadowHost } from "./shadow-host.ts";
 import type { ShadowReport } from "./shadow.ts";
 import { decidesOnBody, runOf, wholeStep } from "./step-run.ts";
-import { useFaults } from "./step-uses.ts";
+import { isReentrant, useFaults } from "./step-uses.ts";
 
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
@@ -98,7 +98,7 @@ export function compilePipelines(
       const isUnguardedEnd = definition.terminal === true && !isGuarded(pipeline, definitions);
       links.push({
         name: definition.name,
-        reentrant: definition.reentrant === true,
+        reentrant: isReentrant(definition, settings.options),
         concurrent: definition.concurrent === true,
         needsBody: definition.early !== true || decidesOnBody(settings),
         enter: definition.terminal === true || run !== whole ? undefined : step.enter,

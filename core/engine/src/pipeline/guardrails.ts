@@ -66,6 +66,40 @@ export function streamFaults(pipelines: readonly PipelineSettings[], definitions
   );
 }
 
+/** Guardrails that may have a reply asked for once more, in steps that do not, and steps that ask where there is nothing to ask. */
+export function askAgainFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
+  return pipelines.flatMap(({ name: pipeline, steps, operation }) =>
+    steps.flatMap(({ use, options, at }) => {
+      const named = definitions.get(use)?.guardrails?.(options as never);
+      if (named === undefined) return [];
+      const isChat = operation === "chat";
+      if (named.asksAgain === true) return isChat ? [] : [nothingToAsk(pipeline, operation, at)];
+      // Of other replies one that is on by default is not asked for again: there it refuses.
+      const standing = isChat ? catalog.list().filter(({ settings }) => settings.defaultOn) : [];
+      return [...new Set([...named.output, ...standing.map(({ name }) => name)])]
+        .filter((name) => {
+          const instance = catalog.find(name);
+          return instance?.guardrail.asksAgain === true && instance.settings.mode === "enforce";
+        })
+        .map((name) => ({
+          at,
+          message: `The guardrail ${name} may have a reply asked for once more, and this step does not do so.`,
+          fix: isChat
+            ? `Write \`ask_again: true\` and \`stream: hold\` in the step's options, or remove \`ask_again\` from ${name}.`
+            : `Name a guardrail without \`ask_again\`: only replies of chat are asked for again, and the operation is ${operation}.`,
+        }));
+    }),
+  );
+}
+
+function nothingToAsk(pipeline: string, operation: Operation, at: Finding["at"]): Finding {
+  return {
+    at,
+    message: `Pipeline ${pipeline} cannot ask for a reply once more: its operation is ${operation}, and only replies of chat are asked for again.`,
+    fix: "Remove `ask_again` from the step's options.",
+  };
+}
+
 /**
  * Whether requests of the pipeline pass a step that runs guardrails, at least those that ask for some: for them it runs whatever its
  * condition says. One without texts needs none.

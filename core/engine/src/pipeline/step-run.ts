@@ -6,6 +6,7 @@ import { contained } from "./contained.ts";
 import { shadowed, type ShadowReport } from "./shadow.ts";
 import { type Applies, compileCondition, readsBody } from "./step-condition.ts";
 import { compileSchedule } from "./step-schedule.ts";
+import { isReentrant } from "./step-uses.ts";
 
 /** What the uses of steps need. */
 export interface RunParts {
@@ -37,7 +38,7 @@ export function runOf(
   const { name } = definition;
   let made = run;
   if (timeoutMs !== undefined || maySkip === true) {
-    const isRepeating = definition.reentrant === true || definition.concurrent === true;
+    const isRepeating = isReentrant(definition, settings.options) || definition.concurrent === true;
     made = contained(made, { name, timeoutMs, maySkip: maySkip === true, isRepeating, log: parts.log });
   }
   if (isShadow === true) {

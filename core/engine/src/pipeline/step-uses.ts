@@ -10,6 +10,11 @@ type Steps = ReadonlyMap<string, StepDefinition<never>>;
 /** What steps provide without which a request must not go on: their failures are never passed over. */
 const AUTHORITY: ReadonlySet<string> = new Set(["identity", "limits", "guardrails", "cost"]);
 
+/** Whether a use of a step may hand on more than once. */
+export function isReentrant({ reentrant }: StepDefinition<never>, options: unknown): boolean {
+  return typeof reentrant === "function" ? reentrant(options as never) : reentrant === true;
+}
+
 /** Whether a step runs for every request, and counts. */
 export function isAlways({ when, active, isShadow }: StepSettings): boolean {
   return when === undefined && active === undefined && isShadow !== true;
@@ -83,13 +88,13 @@ function senseFaults({ when }: StepSettings, { operation, name }: PipelineSettin
   ]);
 }
 
-function shadowFaults({ isShadow }: StepSettings, definition: StepDefinition<never>): Fault[] {
+function shadowFaults({ isShadow, options }: StepSettings, definition: StepDefinition<never>): Fault[] {
   if (isShadow !== true) return [];
   const why = provides(definition, "identity")
     ? "nobody would be authenticated"
     : definition.terminal === true
       ? "nobody else would answer"
-      : definition.reentrant === true || (definition.concurrent === true && !provides(definition, "cached_reply"))
+      : isReentrant(definition, options) || (definition.concurrent === true && !provides(definition, "cached_reply"))
         ? "it hands on more than once, and each time would be another upstream call"
         : undefined;
   return why === undefined ? [] : [[`cannot be in shadow: ${why}`, "Remove `mode: shadow`."]];

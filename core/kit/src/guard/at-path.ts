@@ -17,13 +17,3 @@ export function setAt<T extends JsonValue>(value: T, path: JsonPath, to: JsonVal
   const record = value as JsonObject;
   return { ...record, [key]: setAt((record[key] ?? null) as JsonValue, path, to, depth + 1) } as unknown as T;
 }
-
-/** What stands at `path`. */
-export function getAt(value: JsonValue, path: JsonPath): JsonValue | undefined {
-  let at: JsonValue | undefined = value;
-  for (const key of path) {
-    if (typeof at !== "object" || at === null) return undefined;
-    at = (at as Readonly<Record<string | number, JsonValue | undefined>>)[key];
-  }
-  return at;
-}

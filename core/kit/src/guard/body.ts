@@ -1,7 +1,7 @@
 /** Whole bodies under guard: every text judged, edits written back, the first offence thrown. */
 
 import type { EditSpan, TextContext } from "@sluice/spec";
-import { type Panel, type PanelSpan, type PanelVerdict, violation } from "./panel.ts";
+import { type Panel, type PanelSpan, type PanelVerdict } from "./panel.ts";
 import { applySpans } from "./spans.ts";
 import type { BodyText } from "./texts.ts";
 import type { Vault } from "./vault.ts";
@@ -64,11 +64,8 @@ function decided(
 ): string | undefined {
   const isBlocked = block !== undefined && crosses(borders, block.start, block.end);
   const unfit = isFixed === true ? spans.find(({ start, end }) => crosses(borders, start, end)) : undefined;
-  const offender = isBlocked ? block.guardrail : unfit?.guardrail;
-  if (offender !== undefined) {
-    panel.report(offender, context.direction, "block");
-    throw violation(offender);
-  }
+  if (isBlocked) panel.refuse(block, context.direction);
+  if (unfit !== undefined) panel.refuse({ guardrail: unfit.guardrail, askAgain: false }, context.direction);
   if (spans.length === 0 || isFixed === true) return undefined;
   for (const { guardrail } of spans) panel.report(guardrail, context.direction, "edit");
   return applySpans(

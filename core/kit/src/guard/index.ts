@@ -5,7 +5,17 @@ export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
 export { findPlaces, patternRule, type Place, reachOf, type TextRule, type Treatment, verdictOf } from "./find.ts";
 export { type FoldedText, foldText, type FoldOptions } from "./fold.ts";
 export { GuardFailure, Judge, type JudgeParts, Judging } from "./judge.ts";
-export { guardFailed, Panel, type PanelBlock, type PanelSpan, type PanelVerdict, type Report, violation } from "./panel.ts";
+export {
+  AskAgain,
+  guardFailed,
+  Panel,
+  type PanelBlock,
+  type PanelOptions,
+  type PanelSpan,
+  type PanelVerdict,
+  type Report,
+  violation,
+} from "./panel.ts";
 export { judgesSample } from "./self-test.ts";
 export { applySpans, matchSpans, orderSpans } from "./spans.ts";
 export { GuardedStream, type GuardedStreamOptions, guardFrames, type StreamMode } from "./stream.ts";

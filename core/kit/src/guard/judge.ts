@@ -1,6 +1,7 @@
 /** A judge: one guardrail as the gateway calls it, with a budget, a circuit breaker and a check of what it answers. */
 
 import type { Clock, EditSpan, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import { TimeLimit, unlessAborted } from "../waiting.ts";
 import { orderSpans } from "./spans.ts";
 
 /** Failures in a row after which a guardrail is left alone. */
@@ -10,6 +11,7 @@ const OPEN_MS = 10_000;
 /** What an identifier looks like; a reason that looks otherwise might quote the text and is not passed on. */
 const REASON = /^[\w.:/-]{1,64}$/;
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
+const ASK_AGAIN = Object.freeze({ askAgain: true });
 
 /** What judging needs beside the guardrail. */
 export interface JudgeParts {
@@ -127,13 +129,9 @@ export class Judging {
   /** Waits for a verdict, no longer than the budget and the exchange allow. */
   async #wait(answer: Promise<Verdict>, length: number): Promise<Verdict> {
     const { budgetMs } = this.instance.settings;
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new LateError()), budgetMs);
-    const cut = (): void => late.reject(this.#outer.reason);
-    this.#outer.addEventListener("abort", cut, { once: true });
-    if (this.#outer.aborted) cut();
+    const limit = new TimeLimit(this.#outer, budgetMs, () => new LateError());
     try {
-      const verdict = checked(await Promise.race([answer, late.promise]), length);
+      const verdict = checked(await unlessAborted(answer, limit.signal), length);
       this.#judge.succeed();
       return verdict;
     } catch (error) {
@@ -145,8 +143,7 @@ export class Judging {
       }
       throw this.#judge.fail(error instanceof RubbishError ? "answered with no verdict" : "threw", error);
     } finally {
-      clearTimeout(timer);
-      this.#outer.removeEventListener("abort", cut);
+      limit.end();
     }
   }
 
@@ -177,9 +174,10 @@ function checked(verdict: Verdict, length: number): Verdict {
     case "block": {
       const { start, end } = verdict;
       const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : "unnamed";
+      const again = verdict.askAgain === true ? ASK_AGAIN : undefined;
       const isPlaced = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start! >= 0 && end! > start! && end! <= length;
-      if (!isPlaced) return { kind: "block", reason };
-      return { kind: "block", reason, start: start!, end: end!, spans: orderedSpans(verdict.spans ?? [], length) };
+      if (!isPlaced) return { kind: "block", reason, ...again };
+      return { kind: "block", reason, ...again, start: start!, end: end!, spans: orderedSpans(verdict.spans ?? [], length) };
     }
     case "edit": {
       const spans = orderedSpans(verdict.spans, length);

@@ -22,24 +22,47 @@ export interface PanelBlock {
   readonly reason: string;
   readonly start: number | undefined;
   readonly end: number | undefined;
+  /** Another reply may be better. */
+  readonly askAgain: boolean;
+}
+
+/** A reply that a guardrail refuses and that may be asked for once more. It goes to whoever allowed that, and to no client. */
+export class AskAgain extends Error {
+  readonly guardrail: string;
+
+  constructor(guardrail: string) {
+    super(`The guardrail ${guardrail} asks for the reply once more.`);
+    this.name = "AskAgain";
+    this.guardrail = guardrail;
+  }
+}
+
+/** What a panel is besides its guardrails. */
+export interface PanelOptions {
+  /** None of their words count. */
+  readonly isObserving?: boolean;
+  /** A block that says `askAgain` is thrown as `AskAgain`. */
+  readonly mayAskAgain?: boolean;
 }
 
 /** Told of everything a guardrail did. */
 export type Report = (outcome: GuardrailOutcome) => void;
 
+const NO_OPTIONS: PanelOptions = Object.freeze({});
 const NOTHING: PanelVerdict = Object.freeze({ spans: [], block: undefined });
 
 /** Guardrails of one exchange that judge together. Those that only observe are asked and reported, and change nothing. */
 export class Panel {
   readonly #judges: readonly Judging[];
   readonly #report: Report;
-
+  readonly #options: PanelOptions;
   readonly #isObserving: boolean;
 
-  constructor(judges: readonly Judging[], report: Report, isObserving = false) {
+  constructor(judges: readonly Judging[], report: Report, options: PanelOptions = NO_OPTIONS) {
     this.#judges = judges;
     this.#report = report;
-    this.#isObserving = isObserving;
+    this.#options = options;
+    this.#isObserving = options.isObserving === true;
   }
 
   get isEmpty(): boolean {
@@ -59,42 +82,47 @@ export class Panel {
   /** The panel without those that have no say about such a text. */
   for(part: TextPart): Panel {
     const judges = this.#judges.filter(({ instance }) => instance.settings.scope?.includes(part) ?? true);
-    return judges.length === this.#judges.length ? this : new Panel(judges, this.#report, this.#isObserving);
+    return judges.length === this.#judges.length ? this : this.#of(judges);
   }
 
   /** Those whose word counts, and those that only look on. */
   split(): { readonly enforced: Panel; readonly shadow: Panel } {
     return {
-      enforced: new Panel(this.#judges.filter(isEnforced), this.#report),
-      shadow: new Panel(
-        this.#judges.filter((judging) => !isEnforced(judging)),
-        this.#report,
-      ),
+      enforced: this.#of(this.#judges.filter(isEnforced)),
+      shadow: this.#of(this.#judges.filter((judging) => !isEnforced(judging))),
     };
   }
 
   /** Nobody. */
   none(): Panel {
-    return new Panel([], this.#report);
+    return this.#of([]);
   }
 
   /** The same guardrails, none of whose words count. */
   asObservers(): Panel {
     const judges = this.#judges.filter(({ instance }) => instance.name !== "");
-    return new Panel(judges, this.#report, true);
+    return new Panel(judges, this.#report, { isObserving: true });
   }
 
   /** Those alone who put masked texts back. */
   restorers(): Panel {
-    return new Panel(
-      this.#judges.filter(({ instance }) => instance.name === ""),
-      this.#report,
-    );
+    return this.#of(this.#judges.filter(({ instance }) => instance.name === ""));
   }
 
   /** One panel for each guardrail, in order. */
   each(): readonly Panel[] {
-    return this.#judges.map((judging) => new Panel([judging], this.#report));
+    return this.#judges.map((judging) => this.#of([judging]));
+  }
+
+  /** Throws what a block means, after it has been reported: `guardrail_violation`, or `AskAgain` where that is allowed. */
+  refuse(block: Pick<PanelBlock, "guardrail" | "askAgain">, direction: GuardrailOutcome["direction"]): never {
+    const { guardrail, askAgain } = block;
+    if (askAgain && direction === "output" && this.#options.mayAskAgain === true) {
+      this.report(guardrail, direction, "ask_again");
+      throw new AskAgain(guardrail);
+    }
+    this.report(guardrail, direction, "block");
+    throw violation(guardrail);
   }
 
   /**
@@ -157,6 +185,10 @@ export class Panel {
     this.#report({ guardrail, direction, verdict, mode: this.#isObserving ? "observe" : isEnforcing ? "enforce" : "shadow" });
   }
 
+  #of(judges: readonly Judging[]): Panel {
+    return new Panel(judges, this.#report, this.#options);
+  }
+
   #gather(into: Gathered, judging: Judging, verdict: Verdict, direction: GuardrailOutcome["direction"]): void {
     const { name } = judging.instance;
     if (verdict.kind === "allow") return;
@@ -166,8 +198,9 @@ export class Panel {
     }
     for (const span of verdict.spans ?? []) into.spans.push({ ...span, guardrail: name });
     if (verdict.kind === "edit") return;
-    const block = { guardrail: name, reason: verdict.reason, start: verdict.start, end: verdict.end };
-    if (into.block === undefined || (block.start ?? -1) < (into.block.start ?? -1)) into.block = block;
+    const { reason, start, end, askAgain = false } = verdict;
+    const block = { guardrail: name, reason, start, end, askAgain };
+    if (into.block === undefined || comesFirst(block, into.block)) into.block = block;
   }
 
   #failed(judging: Judging, error: unknown, direction: GuardrailOutcome["direction"]): void {
@@ -182,6 +215,12 @@ export class Panel {
 interface Gathered {
   spans: PanelSpan[];
   block: PanelBlock | undefined;
+}
+
+/** Of two offences the one counts that no other reply would mend; else the one without a place, or the earlier one. */
+function comesFirst(block: PanelBlock, other: PanelBlock): boolean {
+  if (block.askAgain !== other.askAgain) return !block.askAgain;
+  return (block.start ?? -1) < (other.start ?? -1);
 }
 
 function finished({ spans, block }: Gathered, length: number): PanelVerdict {

@@ -4,7 +4,7 @@ import type { Frame, JsonObject, TextContext } from "@sluice/spec";
 import { applySpans } from "./spans.ts";
 import { EscapeReader } from "./escapes.ts";
 import { FrameTemplate } from "./frame-template.ts";
-import { type Panel, type PanelSpan, violation } from "./panel.ts";
+import type { Panel, PanelSpan } from "./panel.ts";
 import type { StreamDialect, StreamPiece } from "./stream-dialect.ts";
 import { TextWindow } from "./window.ts";
 
@@ -148,11 +148,8 @@ export class GuardedStream {
     const { spans, block } = await panel.for(piece.part).check(text, about);
     const [first] = spans;
     // What came before is with the client already and can no longer be edited.
-    const offender = block?.guardrail ?? (before === "" ? undefined : first?.guardrail);
-    if (offender !== undefined) {
-      panel.report(offender, context.direction, "block");
-      throw violation(offender);
-    }
+    const offence = block ?? (before === "" || first === undefined ? undefined : { guardrail: first.guardrail, askAgain: false });
+    if (offence !== undefined) panel.refuse(offence, context.direction);
     for (const span of spans) panel.report(span.guardrail, context.direction, "edit");
     return applySpans(text, spans);
   }

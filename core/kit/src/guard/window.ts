@@ -1,7 +1,7 @@
 /** A window over a text that comes in pieces: what can no longer change is released, edited where it must be. */
 
 import { GatewayError, type TextContext } from "@sluice/spec";
-import { type Panel, type PanelSpan, type PanelVerdict, violation } from "./panel.ts";
+import { type Panel, type PanelSpan, type PanelVerdict } from "./panel.ts";
 
 /** What a window needs. */
 export interface WindowOptions {
@@ -87,8 +87,7 @@ export class TextWindow {
       // Without a place, and once the offence has all its surroundings, more text changes nothing.
       if (at === undefined || isLast || at < limit) {
         // A stretch that is released was allowed with all that it depends on; an offence there cannot be.
-        panel.report(block.guardrail, context.direction, "block");
-        throw violation(block.guardrail);
+        panel.refuse(block, context.direction);
       }
     }
     let released = Math.max(this.#released, limit);

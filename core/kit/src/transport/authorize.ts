@@ -1,6 +1,7 @@
 /** The last touch to a call: what changes over time, a token or a signature. */
 
 import { GatewayError, type HttpCall, isGatewayError, type Provider } from "@sluice/spec";
+import { TimeLimit, unlessAborted } from "../waiting.ts";
 
 /** A token service that is slower than this is as good as none. */
 const MAX_WAIT_MS = 10_000;
@@ -14,30 +15,17 @@ export function authorize(provider: Provider, call: HttpCall, signal: AbortSigna
 }
 
 async function wait(complete: NonNullable<Provider["authorize"]>, call: HttpCall, outer: AbortSignal): Promise<HttpCall> {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let fail: (reason: unknown) => void;
-  const ended = new Promise<never>((_resolve, reject) => (fail = reject));
-  const end = (reason: unknown): void => {
-    controller.abort(reason);
-    fail(reason);
-  };
-  const onAbort = (): void => end(outer.reason);
-  const timer = setTimeout(
-    () => end(new GatewayError("upstream_timeout", `The provider's credential was not there within ${MAX_WAIT_MS} ms.`)),
-    MAX_WAIT_MS,
-  );
-  if (outer.aborted) onAbort();
-  else outer.addEventListener("abort", onAbort, { once: true });
+  const late = `The provider's credential was not there within ${MAX_WAIT_MS} ms.`;
+  const limit = new TimeLimit(outer, MAX_WAIT_MS, () => new GatewayError("upstream_timeout", late));
+  const { signal } = limit;
   try {
-    return await Promise.race([complete(call, signal), ended]);
+    return await unlessAborted(Promise.resolve(complete(call, signal)), signal);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw isGatewayError(error)
       ? error
       : new GatewayError("upstream_auth_failed", "The provider's credential could not be had.", { cause: error });
   } finally {
-    clearTimeout(timer);
-    outer.removeEventListener("abort", onAbort);
+    limit.end();
   }
 }

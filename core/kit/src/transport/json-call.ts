@@ -1,6 +1,7 @@
 /** One JSON call to a service that the operator named: for guardrails that ask somebody else. */
 
 import { GatewayError, type Host, type Secret } from "@sluice/spec";
+import { TimeLimit } from "../waiting.ts";
 import { Upstream } from "./upstream.ts";
 
 /** What calls are made with. All of it is the operator's; nothing of a client's request decides where a call goes. */
@@ -39,22 +40,17 @@ export function createJsonService(host: Pick<Host, "shared">, options: JsonServi
   const timeouts = { connectMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
   return {
     async post(body, signal, headers = {}) {
-      const controller = new AbortController();
-      const cut = (): void => controller.abort(signal.reason);
-      if (signal.aborted) cut();
-      signal.addEventListener("abort", cut, { once: true });
-      const late = new GatewayError("upstream_timeout", `The service did not answer within ${timeoutMs} ms.`);
-      const timer = setTimeout(() => controller.abort(late), timeoutMs);
+      const late = `The service did not answer within ${timeoutMs} ms.`;
+      const limit = new TimeLimit(signal, timeoutMs, () => new GatewayError("upstream_timeout", late));
       try {
         const all = { accept: "application/json", "content-type": "application/json", ...options.headers, ...headers };
         const call = { kind: "http", method: "POST", url, headers: all, body } as const;
-        const response = await upstream.send(call, { signal: controller.signal, timeouts });
+        const response = await upstream.send(call, { signal: limit.signal, timeouts });
         const bytes = await response.body.collect(maxBytes);
         if (response.status < 200 || response.status > 299) throw named(`Status${response.status}`);
         return parse(bytes);
       } finally {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", cut);
+        limit.end();
       }
     },
   };

@@ -1,0 +1,48 @@
+import { describe, expect, it, vi } from "vitest";
+import { TimeLimit, unlessAborted } from "./waiting.ts";
+
+const never = new Promise<never>(() => undefined);
+
+describe("a wait", () => {
+  it("comes to what the promise comes to", async () => {
+    const { signal } = new AbortController();
+    expect(await unlessAborted(Promise.resolve(1), signal)).toBe(1);
+    await expect(unlessAborted(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
+  });
+
+  it("ends with its signal, before and later", async () => {
+    const reason = new Error("over");
+    await expect(unlessAborted(Promise.resolve(1), AbortSignal.abort(reason))).rejects.toBe(reason);
+    // Nobody waits for it: that it fails is nobody's business either.
+    await expect(unlessAborted(Promise.reject(new Error("late")), AbortSignal.abort(reason))).rejects.toBe(reason);
+    const controller = new AbortController();
+    const waiting = unlessAborted(never, controller.signal);
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+});
+
+describe("a time limit", () => {
+  it("follows its outer signal, ends after its time, and does nothing once it was ended", () => {
+    vi.useFakeTimers();
+    try {
+      const reason = new Error("over");
+      const outer = new AbortController();
+      const [followed, timed, ended] = [outer.signal, new AbortController().signal, outer.signal].map(
+        (signal) => new TimeLimit(signal, 50, () => new Error("late")),
+      );
+      ended?.end();
+      outer.abort(reason);
+      expect([followed?.signal.reason, ended?.signal.aborted]).toEqual([reason, false]);
+      vi.advanceTimersByTime(49);
+      expect(timed?.signal.aborted).toBe(false);
+      vi.advanceTimersByTime(1);
+      expect(timed?.signal.reason).toEqual(new Error("late"));
+      expect(ended?.signal.aborted).toBe(false);
+      expect(new TimeLimit(outer.signal, 50, () => new Error("late")).signal.reason).toBe(reason);
+      vi.runAllTimers();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
