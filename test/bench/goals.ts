@@ -7,7 +7,7 @@ export interface Goal {
   readonly text: string;
   readonly scenario: string;
   /** The target that is judged. Default: `sluice`. */
-  readonly target?: "sluice-limits-cache";
+  readonly target?: "sluice-limits-cache" | "sluice-guardrails";
   readonly against: "floor" | "portkey" | "sluice";
   readonly figure: (own: Summary, other: Summary) => number;
   readonly isMet: (figure: number) => boolean;
@@ -86,6 +86,14 @@ export const GOALS: readonly Goal[] = [
     against: "floor",
     figure: (own) => own.cpuRatio,
     isMet: (figure) => figure <= 1,
+  },
+  {
+    text: "stream c=16: three guardrails cost at most 1.5 times the CPU of none",
+    scenario: "stream c=16",
+    target: "sluice-guardrails",
+    against: "sluice",
+    figure: (own, other) => own.cpuUs / other.cpuUs,
+    isMet: (figure) => figure <= 1.5,
   },
 ];
 

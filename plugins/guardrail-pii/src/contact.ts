@@ -59,7 +59,10 @@ export const IP: readonly TextRule[] = [
   patternRule(/(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|(?![\d.]|\.\d))){4}/g, 16, (match) =>
     /^(?:\d{1,3}\.){3}\d{1,3}$/.test(match) ? match.length : 0,
   ),
-  patternRule(/(?<![\w:.])[0-9a-f:]{2,39}(?:(?:\.\d{1,3}){3})?(?![\w:])/gi, 52, (match) =>
-    match.includes(":") && isIPv6(match) && /[0-9a-f]/i.test(match) ? match.length : 0,
+  patternRule(
+    /(?<![\w:.])[0-9a-f:]{2,39}(?:(?:\.\d{1,3}){3})?(?![\w:])/gi,
+    52,
+    (match) => (match.includes(":") && isIPv6(match) && /[0-9a-f]/i.test(match) ? match.length : 0),
+    ":",
   ),
 ];

@@ -108,14 +108,15 @@ export const RULES = {
     LETTERS.slice(0, 32),
   ),
   onepassword: token(/(?<![A-Za-z0-9])ops_eyJ[\w-]{40,200}/g, 207, "ops", "_eyJ", LETTERS),
-  basic_auth: token(
-    /(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:[^\s/?#@"'<>]{1,128}@(?=[\w[])/g,
-    220,
-    "postgres",
-    "://user:",
-    "pa55word",
-    "@db.example.com",
-  ),
+  basic_auth: {
+    rule: patternRule(
+      /(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/[^\s:/?#@"'<>]{0,64}:[^\s/?#@"'<>]{1,128}@(?=[\w[])/g,
+      220,
+      undefined,
+      "://",
+    ),
+    sample: ["postgres", "://user:", "pa55word", "@db.example.com"],
+  },
   assignment: { rule: { maxLength: 180, find: findAssigned }, sample: ["client_", 'secret = "', LETTERS.slice(0, 24)] },
   jwt: {
     rule: patternRule(/(?<![\w-])eyJ[\w-]{10,200}\.eyJ[\w-]{4}/g, 211),

@@ -23,7 +23,7 @@ const MAX_SEARCHED = 500_000;
 const BLOCK = 4_096;
 
 const LETTER = /[\p{L}\p{N}_]/u;
-const BLANK = /\s/g;
+const BLANK = /[^\S ]/g;
 const FLAGS = RE2JS.CASE_INSENSITIVE;
 
 /** The words of a list: one for each line of each entry; a line that begins with `#` is a remark. */
@@ -69,7 +69,7 @@ function isEdge(text: string, at: number): boolean {
 }
 
 function plain(text: string): string {
-  return text.replace(BLANK, " ");
+  return text.search(BLANK) < 0 ? text : text.replace(BLANK, " ");
 }
 
 function patternRuleOf(pattern: string): TextRule {

@@ -45,6 +45,22 @@ export const sluiceLimitsCache: Target = {
   prepare: (context) => launchLimited(context, cachingPipelines(context.directory)),
 };
 
+/** Three guardrails over requests and replies, streams in windows: what they cost is the difference between `sluice` and this one. */
+export const sluiceGuardrails: Target = {
+  name: "sluice-guardrails",
+  about: "this gateway, the shipped pipelines, three guardrails on by default",
+  isNode: true,
+  isOnRequest: true,
+  prepare: (context) => launch(context, PIPELINES, GUARDRAILS, GUARDRAIL_PLUGINS),
+};
+
+const GUARDRAIL_PLUGINS = ["guardrail-pii", "guardrail-secrets", "guardrail-words"];
+const GUARDRAILS = `guardrails:
+  pii: { use: pii, default_on: true }
+  secrets: { use: secrets, default_on: true }
+  words: { use: words, default_on: true, lists: [{ name: banned, words: [thermite, "Wile E. Coyote", project-x] }] }
+`;
+
 const LIMITED_KEY = `keys:
   - alias: limited
     key: "\${env:LIMITED_KEY}"
@@ -58,12 +74,13 @@ const LIMITED_KEY = `keys:
 async function launch(
   { directory, port, upstreamUrl, nodeFlags }: Parameters<Target["prepare"]>[0],
   pipelines: string,
-  keys = "",
+  more = "",
+  plugins: readonly string[] = [],
 ) {
   if (!existsSync(COMMAND)) return { skip: "core/engine/bin/sluice.js does not exist" };
   const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
   const config = join(directory, "gateway.yaml");
-  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines) + keys);
+  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines, plugins) + more);
   return {
     command: process.execPath,
     args: [...nodeFlags, COMMAND, "serve", "--config", config],
@@ -109,7 +126,7 @@ function pipelinesWith(directory: string, steps: readonly string[]): string {
   return folder;
 }
 
-function gatewayYaml(directory: string, upstreamUrl: string, pipelines: string): string {
+function gatewayYaml(directory: string, upstreamUrl: string, pipelines: string, plugins: readonly string[]): string {
   return `version: 1
 server:
   host: 127.0.0.1
@@ -122,7 +139,7 @@ plugins:
   - "@sluice/provider-echo@^1.0.0"
   - "@sluice/store-sqlite@^1.0.0"
   - "@sluice/shared-memory@^1.0.0"
-providers:
+${plugins.map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
 models:
   - id: ${MODEL}

@@ -40,12 +40,19 @@ export function reachOf(rules: readonly Pick<TextRule, "maxLength">[]): number {
 
 /**
  * A rule of a pattern with the flag `g`. It is tried again one character after each match's beginning, so begin it with what
- * cannot stand inside of it. `accept` gives how many characters of a match count; 0 for none, `undefined` for all.
+ * cannot stand inside of it. `accept` gives how many characters of a match count; 0 for none, `undefined` for all. `needs` is what
+ * stands in every match: a text without it is not searched.
  */
-export function patternRule(pattern: RegExp, maxLength: number, accept?: (match: string) => number | undefined): TextRule {
+export function patternRule(
+  pattern: RegExp,
+  maxLength: number,
+  accept?: (match: string) => number | undefined,
+  needs = "",
+): TextRule {
   return {
     maxLength,
     find(folded, found) {
+      if (!folded.includes(needs)) return;
       pattern.lastIndex = 0;
       for (let match = pattern.exec(folded); match !== null; match = pattern.exec(folded)) {
         const [text] = match;

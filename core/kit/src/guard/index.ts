@@ -4,6 +4,7 @@ export { type BodyOptions, judgeTexts } from "./body.ts";
 export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
 export { findPlaces, patternRule, type Place, reachOf, type TextRule, type Treatment, verdictOf } from "./find.ts";
 export { type FoldedText, foldText, type FoldOptions } from "./fold.ts";
+export { guardFrames } from "./guard-frames.ts";
 export { GuardFailure, Judge, type JudgeParts, Judging } from "./judge.ts";
 export {
   AskAgain,
@@ -18,7 +19,7 @@ export {
 } from "./panel.ts";
 export { judgesSample } from "./self-test.ts";
 export { applySpans, matchSpans, orderSpans } from "./spans.ts";
-export { GuardedStream, type GuardedStreamOptions, guardFrames, type StreamMode } from "./stream.ts";
+export { GuardedStream, type GuardedStreamOptions, type StreamMode } from "./stream.ts";
 export {
   anthropicStream,
   chatStream,

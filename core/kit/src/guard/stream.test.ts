@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Frame, JsonObject } from "@sluice/spec";
 import { blocking, deltaFrame, instanceOf, masking, panelOf, streamOf } from "./guard.fixture.ts";
-import { guardFrames, type GuardedStreamOptions } from "./stream.ts";
+import { guardFrames } from "./guard-frames.ts";
+import type { GuardedStreamOptions } from "./stream.ts";
 import { anthropicStream } from "./stream-dialect.ts";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 
@@ -134,5 +135,64 @@ describe("a guarded stream", () => {
     const said = out.map((frame) => frame.chunk().delta as { text?: string; partial_json?: string } | undefined);
     expect(said.map((one) => one?.text ?? "").join("")).toBe("so *");
     expect(said.map((one) => one?.partial_json ?? "").join("")).toBe('{"a":"*"}');
+  });
+});
+
+describe("a stream that is slow", () => {
+  /** Frames that come when the test says so. */
+  function paced(): { readonly frames: AsyncIterable<Frame>; send(frame: Frame): void; readonly isClosed: () => boolean } {
+    const waiting: PromiseWithResolvers<IteratorResult<Frame>>[] = [];
+    let at = 0;
+    let isClosed = false;
+    const place = (index: number): PromiseWithResolvers<IteratorResult<Frame>> => (waiting[index] ??= Promise.withResolvers());
+    let asked = 0;
+    return {
+      frames: {
+        [Symbol.asyncIterator]: () => ({
+          next: () => place(asked++).promise,
+          return() {
+            isClosed = true;
+            for (let index = at; index < asked; index++) place(index).resolve({ done: true, value: undefined });
+            return Promise.resolve({ done: true as const, value: undefined });
+          },
+        }),
+      },
+      send: (frame) => place(at++).resolve({ done: false, value: frame }),
+      isClosed: () => isClosed,
+    };
+  }
+
+  it("does not keep decided text waiting for more of it", async () => {
+    const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const { frames, send, isClosed } = paced();
+    const guarded = guardFrames(frames, streamOf(panel), () => undefined);
+    send(deltaFrame({ content: "The first words." }));
+    send(deltaFrame({ content: "bad" }));
+    send(deltaFrame({ content: " day" }));
+    const texts: (string | undefined)[] = [];
+    while (!texts.join("").includes("*")) {
+      // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
+      const { value } = await guarded.next();
+      texts.push(deltas([value as Frame])[0]?.content);
+    }
+    expect(texts.join("")).toBe("The first words.*");
+    // Nothing more comes, and whoever leaves does not wait for it.
+    const next = guarded.next();
+    await guarded.return();
+    expect(isClosed()).toBe(true);
+    void next;
+  });
+
+  it("is ended by what is found in waiting text, without another frame", async () => {
+    const { panel } = panelOf([instanceOf("b", blocking(/bad/, 3))]);
+    const { frames, send, isClosed } = paced();
+    const guarded = guardFrames(frames, streamOf(panel), () => undefined);
+    send(deltaFrame({ content: "The first words." }));
+    send(deltaFrame({ content: "bad day." }));
+    const read = async (): Promise<void> => {
+      for await (const _frame of guarded);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "guardrail_violation" });
+    expect(isClosed()).toBe(true);
   });
 });

@@ -21,6 +21,8 @@ export interface GuardedStreamOptions {
   readonly mode: "hold" | "window";
   /** Characters of one text that may wait. */
   readonly maxHeld: number;
+  /** Characters of one text that may wait for `judge` after a judgement. Default 0. */
+  readonly batch?: number;
   /** Of every text; part and place are the channel's. */
   readonly context: Omit<TextContext, "part" | "place" | "isPartial" | "offset">;
   /** Makes a frame of a changed event. */
@@ -56,6 +58,8 @@ export class GuardedStream {
   readonly #names = new Map<string, string>();
   readonly #observed = new Map<string, { piece: StreamPiece; text: string }>();
   readonly #isObserving: boolean;
+  /** Channels whose text waits for `judge`. */
+  #waiting: Channel[] = [];
   /** Frames of the end of the stream that came while texts were held. */
   #tail: Frame[] = [];
   #held = 0;
@@ -92,6 +96,22 @@ export class GuardedStream {
       return undefined;
     }
     return this.#takeSeveral(frame, pieces, ends);
+  }
+
+  /** Whether text has come that could be decided and was left to `judge`. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Decides what waits. Throws what a guardrail decided. */
+  async judge(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const channel of waiting) {
+      // oxlint-disable-next-line no-await-in-loop -- what is released keeps its order.
+      await channel.window.judge();
+      this.#release(channel);
+    }
   }
 
   /** Nothing more comes: everything is decided, and those who only look on are asked. */
@@ -160,19 +180,25 @@ export class GuardedStream {
     const from = channel.window.length;
     channel.queue.push({ frame, piece, from, to: from + text.length, text });
     this.#held++;
+    const wasWaiting = channel.window.isWaiting;
     const judged = channel.window.push(text);
+    if (channel.window.isWaiting) {
+      if (!wasWaiting) this.#waiting.push(channel);
+      return undefined;
+    }
     return judged === undefined ? this.#release(channel) : judged.then(() => this.#release(channel));
   }
 
   #channel(piece: StreamPiece): Channel {
     const known = this.#channels.get(piece.channel);
     if (known !== undefined) return known;
-    const { panel, mode, maxHeld, context } = this.#options;
+    const { panel, mode, maxHeld, batch = 0, context } = this.#options;
     const own = panel.for(piece.part);
     const window = new TextWindow({
       panel: own,
       reach: mode === "hold" ? Infinity : own.reach,
       maxHeld,
+      batch,
       context: { ...context, part: piece.part, place: piece.channel, isPartial: true, offset: 0 },
     });
     const channel = { window, escapes: piece.isJson === true ? new EscapeReader() : undefined, queue: [], spans: [] };
@@ -231,39 +257,5 @@ export class GuardedStream {
     if (seen === undefined) this.#observed.set(piece.channel, { piece, text: piece.text });
     // What is beyond the bound is not looked at; nothing is changed for it either way.
     else if (seen.text.length < this.#options.maxHeld) seen.text += piece.text;
-  }
-}
-
-/** Judges the frames of a reply one by one. The inner frames are closed with it, after `onFailure` has been told why. */
-export async function* guardFrames(
-  frames: AsyncIterable<Frame>,
-  options: GuardedStreamOptions,
-  onFailure: (error: unknown) => void,
-): AsyncGenerator<Frame, void, undefined> {
-  const stream = new GuardedStream(options);
-  const iterator = frames[Symbol.asyncIterator]();
-  let isOpen = true;
-  try {
-    for (;;) {
-      const next = await iterator.next();
-      if (next.done === true) {
-        isOpen = false;
-        break;
-      }
-      const pushed = stream.push(next.value);
-      if (pushed !== undefined) await pushed;
-      if (stream.ready.length > 0) {
-        const { ready } = stream;
-        stream.ready = [];
-        for (const frame of ready) yield frame;
-      }
-    }
-    await stream.end();
-    yield* stream.ready;
-  } catch (error) {
-    onFailure(error);
-    throw error;
-  } finally {
-    if (isOpen) await iterator.return?.();
   }
 }

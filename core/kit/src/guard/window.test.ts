@@ -29,20 +29,29 @@ const texts = fc.array(fc.constantFrom("a", "b", "c", "1", "2", " ", "d", "\u{1F
 });
 const cuts = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
 
+const choices = fc.integer({ min: 0, max: GUARDRAILS.length - 1 });
+
 interface Outcome {
   readonly text: string;
   readonly code: string | undefined;
 }
 
-async function run(instances: readonly GuardrailInstance[], pieces: readonly string[], isHeld: boolean): Promise<Outcome> {
+async function run(
+  instances: readonly GuardrailInstance[],
+  pieces: readonly string[],
+  isHeld: boolean,
+  batch = 0,
+): Promise<Outcome> {
   const { panel } = panelOf(instances);
   const context = { ...CONTEXT, part: "content", place: "0/content", isPartial: true, offset: 0 } as const;
-  const window = new TextWindow({ panel, reach: isHeld ? Infinity : panel.reach, maxHeld: 100_000, context });
+  const window = new TextWindow({ panel, reach: isHeld ? Infinity : panel.reach, maxHeld: 100_000, batch, context });
   const whole = pieces.join("");
   const spans: EditSpan[] = [];
   const push = async (): Promise<void> => {
     for (const piece of pieces) {
       await window.push(piece);
+      // Now and then the text has waited long enough.
+      if (piece.length % 4 === 3) await window.judge();
       spans.push(...window.takeSpans());
     }
     await window.end();
@@ -69,10 +78,10 @@ function cut(text: string, sizes: readonly number[]): string[] {
 describe("a window over a text in pieces", () => {
   it(`says of ${RUNS} random texts, cut anywhere, what is said of the whole`, async () => {
     await fc.assert(
-      fc.asyncProperty(texts, cuts, fc.integer({ min: 0, max: GUARDRAILS.length - 1 }), async (words, sizes, chosen) => {
+      fc.asyncProperty(texts, cuts, choices, fc.constantFrom(0, 5, 40), async (words, sizes, chosen, batch) => {
         const pieces = cut(words.join(""), sizes);
         const instances = GUARDRAILS[chosen]!;
-        const [window, hold] = [await run(instances, pieces, false), await run(instances, pieces, true)];
+        const [window, hold] = [await run(instances, pieces, false, batch), await run(instances, pieces, true)];
         expect(window.code).toBe(hold.code);
         // Of what is blocked nothing is released that the offence is a part of.
         const allowed = hold.code === undefined ? hold.text : words.join("").slice(0, words.join("").search(/\bbad\b/));
@@ -90,6 +99,21 @@ describe("a window over a text in pieces", () => {
     const window = new TextWindow({ panel, reach: 4, maxHeld: 100, context });
     await window.push("abcdefgh");
     expect(window.released).toBe(4);
+  });
+
+  it("judges the first words at once, and leaves what follows to `judge` until there is a batch of it", async () => {
+    let judged = 0;
+    const counting = { reach: 4, check: () => ({ kind: "allow", judged: ++judged }) as const };
+    const { panel } = panelOf([instanceOf("n", counting)]);
+    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const window = new TextWindow({ panel, reach: 4, maxHeld: 100, batch: 10, context });
+    await window.push("abcdefgh");
+    await window.push("ijk");
+    expect([window.released, window.isWaiting, judged]).toEqual([4, true, 1]);
+    await window.judge();
+    expect([window.released, window.isWaiting, judged]).toEqual([7, false, 2]);
+    await window.push("0123456789");
+    expect([window.released, window.isWaiting, judged]).toEqual([17, false, 3]);
   });
 
   it("ends a reply that would have to be held beyond the bound", () => {

@@ -10,6 +10,11 @@ export interface WindowOptions {
   readonly reach: number;
   /** Characters that may wait at most. */
   readonly maxHeld: number;
+  /**
+   * Characters that may come after a judgement before the next one: until then the text waits for `judge`. Where the text is
+   * judged never changes what is found. Default 0: every piece is judged.
+   */
+  readonly batch?: number;
   /** Of the texts; `isPartial` and `offset` are the window's to say. */
   readonly context: TextContext;
 }
@@ -26,6 +31,7 @@ export class TextWindow {
   #released = 0;
   #spans: PanelSpan[] = [];
   #taken = 0;
+  #judgedTo = 0;
   /** What the guardrails were last told of the text. */
   #about: TextContext | undefined;
 
@@ -51,13 +57,23 @@ export class TextWindow {
     return spans;
   }
 
-  /** Takes more of the text and decides what it can. Throws `guardrail_violation` as soon as an offence is certain. */
+  /** Whether text has come that could be decided and was left to `judge`. */
+  isWaiting = false;
+
+  /** Takes more of the text and decides what it can, or leaves it to `judge`. Throws `guardrail_violation` as soon as an offence is certain. */
   push(text: string): void | Promise<void> {
     this.#text += text;
-    const { reach, maxHeld } = this.#options;
+    const { reach, maxHeld, batch = 0 } = this.#options;
     if (this.length - this.#released > maxHeld + (Number.isFinite(reach) ? reach : 0)) throw tooLong(maxHeld);
     if (this.length - reach <= this.#released) return undefined;
-    return this.#judge(false);
+    // The first words are not kept waiting.
+    this.isWaiting = this.#released > 0 && this.length - this.#judgedTo < batch;
+    return this.isWaiting ? undefined : this.#judge(false);
+  }
+
+  /** Decides what waits. */
+  judge(): void | Promise<void> {
+    return this.isWaiting ? this.#judge(false) : undefined;
   }
 
   /** Nothing more comes: everything is decided. */
@@ -68,6 +84,8 @@ export class TextWindow {
   #judge(isLast: boolean): void | Promise<void> {
     const { panel, context } = this.#options;
     const text = this.#text;
+    this.isWaiting = false;
+    this.#judgedTo = this.length;
     let about = this.#about;
     if (about === undefined || isLast || about.offset !== this.#start) {
       about = Object.freeze({ ...context, isPartial: !isLast, offset: this.#start });

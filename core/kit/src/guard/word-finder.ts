@@ -11,8 +11,9 @@ export class WordFinder {
   readonly #word: number[] = [-1];
   /** The nearest node on the way of fallbacks in which a word ends, or 0. */
   readonly #shorter: number[] = [0];
-  /** Characters that words begin with: most of a text is none of them. */
+  /** Characters that words begin with, and pairs of them by a number that others may share: most of a text is none of them. */
   readonly #begins = new Uint8Array(65_536);
+  readonly #pairs = new Uint8Array(65_536);
   /** The length of the longest word. */
   readonly maxLength: number;
 
@@ -29,7 +30,7 @@ export class WordFinder {
     let node = 0;
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (node === 0 && this.#begins[code] === 0) continue;
+      if (node === 0 && (this.#begins[code] === 0 || this.#pairs[pairOf(code, text.charCodeAt(at + 1))] === 0)) continue;
       node = this.#step(node, code);
       const ending = this.#word[node] === -1 ? this.#shorter[node]! : node;
       for (let end = ending; end !== 0; end = this.#shorter[end]!) {
@@ -40,7 +41,12 @@ export class WordFinder {
 
   #add(word: string, index: number): void {
     let node = 0;
-    if (word !== "") this.#begins[word.charCodeAt(0)] = 1;
+    if (word !== "") {
+      this.#begins[word.charCodeAt(0)] = 1;
+      if (word.length > 1) this.#pairs[pairOf(word.charCodeAt(0), word.charCodeAt(1))] = 1;
+      // A word of one character is one whatever follows it.
+      else for (let next = 0; next < 65_536; next++) this.#pairs[pairOf(word.charCodeAt(0), next)] = 1;
+    }
     for (let at = 0; at < word.length; at++) {
       const key = node * 65_536 + word.charCodeAt(at);
       let next = this.#next.get(key);
@@ -86,4 +92,9 @@ export class WordFinder {
       if (node === 0) return 0;
     }
   }
+}
+
+/** A number of a pair of characters; the end of a text counts as the character 0. */
+function pairOf(code: number, next: number): number {
+  return ((code * 31) ^ (next * 257)) & 0xffff;
 }
