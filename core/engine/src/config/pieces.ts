@@ -7,8 +7,8 @@ export type Pieces<Result> = Generator<void, Result, void>;
 
 /** So long the thread works before everybody else has a turn. */
 const TURN_MS = 2;
-/** A turn that took long by chance, by a collection of garbage for one, delays the work by no more than this. */
-const MAX_REST_MS = 5;
+/** Enough for what waits; whatever a request waits for meanwhile comes in the next rest. */
+const MAX_REST_MS = 2;
 
 /** Does the work without a pause. */
 export function atOnce<Result>(work: Pieces<Result>): Result {
@@ -27,7 +27,7 @@ export async function inTurns<Result>(work: Pieces<Result>, turns = new Turns())
   }
 }
 
-/** The turns of one long work. A rest lasts as long as the turn before it: at most half of the thread's time is the work's. */
+/** The turns of one long work. A rest lasts as long as the turn before it, up to a bound. */
 export class Turns {
   #beganMs = performance.now();
 

@@ -199,7 +199,7 @@ export class GenerationManager {
     if (findings.length > 0) return this.#result("refused", digest, findings);
     if (!(await this.#hasRoom())) return this.#result("superseded", digest, []);
     const turns = new Turns();
-    await turns.rest();
+    await turns.giveWay();
     let next: Generation;
     try {
       next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
@@ -207,7 +207,7 @@ export class GenerationManager {
       const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
       return this.#result("refused", digest, found);
     }
-    await turns.rest();
+    await turns.giveWay();
     const { failures, isCut } = await this.#test(next, options);
     if (failures.length > 0 || isCut) {
       await next.drain(0);

@@ -40,6 +40,11 @@ export class CallBook {
     return this.#outcomes !== undefined;
   }
 
+  /** Whether an upstream of the test falls silent. */
+  get isSilent(): boolean {
+    return this.#outcomes?.some(({ silent, silent_after: after }) => silent === true || after !== undefined) === true;
+  }
+
   /** The mark of a request that is about to be sent. */
   mark(request: ProviderRequest): string {
     const mark = String(this.#asked.size + 1);

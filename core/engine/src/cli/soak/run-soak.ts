@@ -25,6 +25,8 @@ export interface SoakOptions {
 }
 
 const MOST_MODELS = 5;
+/** Between the end of a reload and the next one, however long the first took: without such a time there is nothing to compare with. */
+const QUIET_MS = 150;
 const RELOAD_TIMEOUT_MS = 60_000;
 
 /** Runs it. Throws an Error when the gateway does not start, or refuses an edit. */
@@ -70,7 +72,7 @@ async function reloadOften(config: BenchConfig, gateway: GatewayChild, options: 
       looks.push({ reloads: count, ...(await gateway.held()) });
       pauses.push({ beganMs: lookedMs, endedMs: performance.now() });
     }
-    await pause(Math.max(0, begunMs + count * reloadEveryMs - performance.now()));
+    await pause(Math.max(QUIET_MS, begunMs + count * reloadEveryMs - performance.now()));
   }
   return { swaps, looks, pauses };
 }
