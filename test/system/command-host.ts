@@ -25,11 +25,18 @@ export function startCommandHost(): CommandHost {
   const child = fork(SCRIPT, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   let last: Promise<unknown> = Promise.resolve();
   const ask = async (message: object): Promise<Ran> => {
-    const answered = once(child, "message");
-    const ended = once(child, "exit").then(() => Promise.reject(new Error("The process for commands has ended.")));
+    const listening = new AbortController();
+    const { signal } = listening;
+    const answered = once(child, "message", { signal });
+    const ended = once(child, "exit", { signal }).then(() => Promise.reject(new Error("The process for commands has ended.")));
     child.send(message);
-    const [ran] = await Promise.race([answered, ended]);
-    return ran as Ran;
+    try {
+      const [ran] = await Promise.race([answered, ended]);
+      return ran as Ran;
+    } finally {
+      // One process answers hundreds of them: none may leave a listener behind.
+      await Promise.allSettled([answered, ended, listening.abort()]);
+    }
   };
   return {
     run(args, folder, environment = {}) {

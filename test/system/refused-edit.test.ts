@@ -104,7 +104,7 @@ describe("a gateway file that is wrong changes nothing and is explained with fil
 
 describe("a model that is taken away", () => {
   it("finishes the streams in flight and is not found by new requests", async () => {
-    upstream.script("gpt-4o", { kind: "reply", text: "word ".repeat(50), eventDelayMs: 10 });
+    upstream.script("gpt-4o", { kind: "reply", text: "word ".repeat(300), eventDelayMs: 10 });
     const response = await chat(gateway, { model: "gpt-4o", messages: MESSAGES, stream: true });
     const old = Number(response.headers.get("x-sluice-generation"));
     const models = DEFAULT_MODELS.filter((line) => !line.includes("id: gpt-4o,"));

@@ -63,6 +63,8 @@ export interface RunningGateway {
   reload(): Promise<ApplyResult>;
   /** Files of plugins that have changed since they were loaded. */
   readonly waitingForRestart: readonly string[];
+  /** Looks every key and team up anew: another process has changed them. */
+  forgetKeys(): void;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
   adopt(outbox: string): Promise<void>;
   /** Leaves new connections to other workers, serves those it has until they end, up to the drain timeout, then stops. */
@@ -227,6 +229,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     get waitingForRestart() {
       return pluginFiles.waiting;
     },
+    forgetKeys: () => keyRing.forget(),
     adopt,
     reload: () => edits.reload(),
     async retire() {

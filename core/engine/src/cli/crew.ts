@@ -2,10 +2,13 @@
 
 import cluster, { type Worker } from "node:cluster";
 import type { Log, StateDriver } from "@sluice/spec";
-import type { WorkerAddress } from "../http/admin/workers.ts";
-import { answerState } from "../resources/hosted-state.ts";
+import type { WorkerAddress } from "../http/admin/ask-workers.ts";
+import { createStateHost, type StateHost } from "../resources/hosted-state.ts";
 import { outboxName } from "../resources/outbox-file.ts";
-import { type FromWorker, NEWEST_VARIABLE, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import { hire, type Member, refusalOf, StartRefused, tell } from "./hire.ts";
+import { LeftRows } from "./left-rows.ts";
+import { Turns } from "./turns.ts";
+import type { FixedSettings } from "./worker-messages.ts";
 
 /** What a crew needs. */
 export interface CrewOptions {
@@ -14,6 +17,7 @@ export interface CrewOptions {
   readonly log: Log;
   /** The state that all of them share in this process's memory; `undefined` where a server holds it. */
   readonly state: StateDriver | undefined;
+  readonly fixed: FixedSettings;
 }
 
 /** How a restart went. */
@@ -24,36 +28,54 @@ export interface RestartResult {
   readonly reasons: readonly string[];
 }
 
-interface Member extends WorkerAddress {
-  readonly worker: Worker;
-  readonly publicUrl: string;
+/** What is known of a process, whatever it does. */
+interface Hand {
+  readonly number: number;
+  readonly startedMs: number;
+  readonly host: StateHost | undefined;
+  member?: Member;
+  /** Ends it when it does not end by itself. */
+  deadline?: NodeJS.Timeout;
 }
 
-const READY_TIMEOUT_MS = 60_000;
 const MIN_BACK_OFF_MS = 100;
 const MAX_BACK_OFF_MS = 30_000;
 /** A worker that lived so long has recovered from whatever ended the one before. */
 const STEADY_MS = 60_000;
+/** Beside the drain timeout: for its last rows to reach the store. Who has not ended then never will. */
+const END_GRACE_MS = 10_000;
+/** Workers on their way out, beside twice the crew's size, that a restart may find. */
+const MAX_LEAVING = 8;
+/** For workers to say that they have forgotten: what they believe of a key is good for no longer anyway. */
+const FORGET_MS = 1_000;
 
 /** The workers. Those in `serving` take requests; others are starting or on their way out. */
 export class Crew {
+  /** Restarts and edits that are asked for at the admin listener, one at a time. */
+  readonly turns = new Turns();
   readonly #size: number;
   readonly #log: Log;
   readonly #state: StateDriver | undefined;
-  #serving: Member[] = [];
-  /** Numbers that somebody uses: a living worker, or one that moves the rows that another left. */
-  readonly #taken = new Set<number>();
-  readonly #alive = new Set<Worker>();
+  readonly #fixed: FixedSettings;
+  readonly #hands = new Map<Worker, Hand>();
+  readonly #left = new LeftRows();
+  /** Places that are about to be filled again, and starts of workers for such places that are under way. */
   readonly #mending = new Set<NodeJS.Timeout>();
-  #restarting: Promise<RestartResult> | undefined;
+  readonly #mends = new Set<Promise<void>>();
+  readonly #forgetting = new Map<number, { readonly waits: Set<Worker>; readonly done: () => void }>();
+  #serving: Member[] = [];
+  #askedRestart: Promise<RestartResult> | undefined;
+  #isRestarting = false;
   #failures = 0;
+  #lastForget = 0;
   #isStopping = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor({ size, log, state }: CrewOptions) {
+  constructor({ size, log, state, fixed }: CrewOptions) {
     this.#size = size;
     this.#log = log;
     this.#state = state;
+    this.#fixed = fixed;
     // Workers accept by themselves. Handed out by this process, a connection that is on its way to a worker that is killed
     // would neither be served nor closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -65,16 +87,17 @@ export class Crew {
     return this.#serving;
   }
 
+  /** Those, and the ones that still finish what they have under way. */
+  get alive(): readonly WorkerAddress[] {
+    return [...this.#hands.values()].flatMap(({ member }) => (member === undefined ? [] : [member]));
+  }
+
   /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
   async start(leftOutboxes: readonly string[]): Promise<string> {
     const first = await this.#hire(false);
     await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(false)));
     const own = new Set(Array.from({ length: this.#size }, (_, index) => outboxName(index + 1)));
-    for (const outbox of leftOutboxes) {
-      if (own.has(outbox)) continue;
-      this.#taken.add(Number(/\d+/.exec(outbox)?.[0] ?? 1));
-      tell(first.worker, { type: "adopt", outbox });
-    }
+    for (const outbox of leftOutboxes) if (!own.has(outbox)) this.#left.add(outbox, this.#serving[0]?.worker);
     return first.publicUrl;
   }
 
@@ -83,118 +106,175 @@ export class Crew {
     for (const { worker } of this.#serving) tell(worker, { type: "reload" });
   }
 
-  /** Replaces every worker: each new one serves before the old one retires. One that cannot start changes nothing any more. */
+  /**
+   * Replaces every worker: each new one serves before the old one retires. One that cannot start ends it. Asked while another
+   * restart is under way, it begins after that one: its workers may have read files that changed since. Never rejects.
+   */
   restart(): Promise<RestartResult> {
-    this.#restarting ??= this.#replaceAll().finally(() => (this.#restarting = undefined));
-    return this.#restarting;
+    this.#askedRestart ??= this.turns.take(() => {
+      this.#askedRestart = undefined;
+      return this.#replaceAll();
+    });
+    return this.#askedRestart;
+  }
+
+  /** Resolves once no worker believes any more what it had looked up about keys and teams. */
+  forget(): Promise<void> {
+    const waits = new Set([...this.#hands].flatMap(([worker, { member }]) => (member === undefined ? [] : [worker])));
+    if (waits.size === 0) return Promise.resolve();
+    const id = ++this.#lastForget;
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#forgetting.delete(id);
+        resolve();
+      };
+      const timer = setTimeout(done, FORGET_MS);
+      this.#forgetting.set(id, { waits, done });
+      for (const worker of waits) tell(worker, { type: "forget", id });
+    });
   }
 
   /** Stops every worker, after what it has under way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#mending) clearTimeout(timer);
-    if (this.#alive.size === 0) return;
+    if (this.#hands.size === 0) return;
     const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
-    for (const worker of this.#alive) tell(worker, { type: "stop" });
+    for (const worker of this.#hands.keys()) this.#end(worker, "stop");
     await empty;
   }
 
   /** Ends every worker now. */
   kill(): void {
     this.#isStopping = true;
-    for (const worker of this.#alive) worker.process.kill("SIGKILL");
+    for (const worker of this.#hands.keys()) worker.process.kill("SIGKILL");
   }
 
   async #replaceAll(): Promise<RestartResult> {
-    const old = this.#serving.slice();
-    const result = { workers: old.length, reasons: [] };
-    for (const [replaced, member] of old.entries()) {
-      try {
-        const next = await this.#hire(false);
-        if (next.publicUrl !== member.publicUrl) {
-          this.#serving = this.#serving.filter((other) => other !== next);
-          tell(next.worker, { type: "stop" });
-          throw new StartRefused(["server.host and server.port need a stop and a start of the whole gateway."]);
-        }
-      } catch (error) {
-        const reasons = error instanceof StartRefused ? error.reasons : [String(error)];
-        this.#log.warn("a restart was refused: the new worker did not start", { replaced, reasons });
-        return { ...result, outcome: "refused", replaced, reasons };
-      }
-      this.#serving = this.#serving.filter((other) => other !== member);
-      tell(member.worker, { type: "retire" });
+    const leaving = this.alive.length - this.#serving.length;
+    if (leaving >= MAX_LEAVING + 2 * this.#size) {
+      const reason = `${leaving} workers of earlier restarts still finish what they have under way: restart again when they have ended, at the latest after server.drain_timeout.`;
+      return this.#refused(0, [reason]);
     }
-    this.#log.info("every worker was replaced", { workers: old.length });
-    return { ...result, outcome: "restarted", replaced: old.length };
+    this.#isRestarting = true;
+    let replaced = 0;
+    try {
+      await Promise.all(this.#mends);
+      const old = this.#serving.slice();
+      for (; replaced < this.#size; replaced++) {
+        await this.#hire(false);
+        const member = old[replaced];
+        // It may have crashed meanwhile.
+        if (member === undefined || !this.#serving.includes(member)) continue;
+        this.#serving = this.#serving.filter((other) => other !== member);
+        this.#end(member.worker, "retire");
+      }
+    } catch (error) {
+      return this.#refused(replaced, refusalOf(error));
+    } finally {
+      this.#isRestarting = false;
+      // Those that ended meanwhile.
+      while (this.#serving.length + this.#mending.size < this.#size && !this.#isStopping) this.#mend();
+    }
+    this.#log.info("every worker was replaced", { workers: this.#size });
+    return { outcome: "restarted", replaced, workers: this.#size, reasons: [] };
+  }
+
+  #refused(replaced: number, reasons: readonly string[]): RestartResult {
+    this.#log.warn("a restart was refused", { replaced, reasons });
+    return { outcome: "refused", replaced, workers: this.#size, reasons };
   }
 
   /** Starts one worker and waits until it serves. Rejects with a StartRefused. */
-  #hire(mustBeNewest: boolean): Promise<Member> {
+  async #hire(mustBeNewest: boolean): Promise<Member> {
+    if (this.#isStopping) throw new StartRefused(["The gateway stops."]);
     const number = this.#freeNumber();
-    this.#taken.add(number);
-    const worker = cluster.fork({ [WORKER_VARIABLE]: String(number), [NEWEST_VARIABLE]: mustBeNewest ? "1" : "" });
-    this.#alive.add(worker);
-    const startedMs = performance.now();
-    return new Promise((resolve, reject) => {
-      const refuse = (reasons: readonly string[]): void => {
-        clearTimeout(timer);
-        reject(new StartRefused(reasons));
-      };
-      const timer = setTimeout(() => {
-        worker.process.kill("SIGKILL");
-        refuse([`The worker was not ready within ${READY_TIMEOUT_MS / 1_000} s.`]);
-      }, READY_TIMEOUT_MS);
-      worker.on("message", (message: FromWorker) => {
-        if (message.type === "ready") {
-          clearTimeout(timer);
-          const { publicUrl, adminUrl } = message;
-          const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, worker };
-          this.#serving.push(member);
-          resolve(member);
-        } else if (message.type === "failed") refuse(message.reasons);
-        else if (message.type === "adopted") this.#release(message.outbox);
-        else if (this.#state !== undefined) void answerState(this.#state, message).then((answer) => tell(worker, answer));
-      });
-      worker.on("exit", (code, signal) => {
-        refuse([`The worker ended with ${signal ?? `code ${code}`} before it was ready.`]);
-        this.#bury(worker, number, signal ?? code, performance.now() - startedMs);
-      });
+    return hire({
+      assignment: { number, mustBeNewest, fixed: this.#fixed },
+      onFork: (worker) => {
+        const host = this.#state === undefined ? undefined : createStateHost(this.#state);
+        this.#hands.set(worker, { number, startedMs: performance.now(), host });
+      },
+      onReady: (member) => {
+        const hand = this.#hands.get(member.worker);
+        if (hand === undefined) return;
+        hand.member = member;
+        if (this.#isStopping) this.#end(member.worker, "stop");
+        else this.#serving.push(member);
+        this.#left.giveTo(member.worker);
+      },
+      onMessage: (worker, message) => {
+        if (message.type === "adopted") this.#left.delete(message.outbox);
+        else if (message.type === "forgot") this.#hasForgotten(worker, message.id);
+        else
+          void this.#hands
+            .get(worker)
+            ?.host?.answer(message)
+            .then((answer) => tell(worker, answer));
+      },
+      onEnd: (worker, how) => this.#bury(worker, how),
     });
   }
 
-  #bury(worker: Worker, number: number, how: string | number, livedMs: number): void {
-    this.#alive.delete(worker);
-    const member = this.#serving.find((other) => other.worker === worker);
-    this.#serving = this.#serving.filter((other) => other !== member);
-    if (this.#alive.size === 0) this.#onEmpty?.();
-    if (this.#isStopping) return;
-    if (member === undefined) {
-      // It retired or never served. What it could not move, another does.
-      const [heir] = this.#serving;
-      if (heir === undefined) this.#taken.delete(number);
-      else tell(heir.worker, { type: "adopt", outbox: outboxName(number) });
-      return;
-    }
-    this.#taken.delete(number);
-    this.#failures = livedMs > STEADY_MS ? 1 : this.#failures + 1;
-    this.#log.error("a worker ended; another takes its place", { worker: number, pid: member.pid, how });
-    this.#mend();
+  /** Asks a worker to end, and sees to it. */
+  #end(worker: Worker, how: "retire" | "stop"): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined) return;
+    tell(worker, { type: how });
+    clearTimeout(hand.deadline);
+    // One that does not serve yet has nothing to finish.
+    const untilMs = (hand.member?.drainTimeoutMs ?? 0) + END_GRACE_MS;
+    hand.deadline = setTimeout(() => {
+      this.#log.error("a worker did not end by itself and is killed", { worker: hand.number, pid: worker.process.pid });
+      worker.process.kill("SIGKILL");
+    }, untilMs);
   }
 
-  /** Starts a worker in the place of one that crashed, later after each failure. It runs what the others run. */
-  #mend(): void {
-    const backOffMs = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(this.#failures - 1, 20));
+  #bury(worker: Worker, how: string): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined) return;
+    this.#hands.delete(worker);
+    clearTimeout(hand.deadline);
+    hand.host?.release();
+    for (const id of this.#forgetting.keys()) this.#hasForgotten(worker, id);
+    const served = this.#serving.find((other) => other.worker === worker);
+    this.#serving = this.#serving.filter((other) => other !== served);
+    if (this.#hands.size === 0) this.#onEmpty?.();
+    if (this.#isStopping) return;
+    // Its number is free again once its rows, and those that it was to move, are in the store.
+    for (const outbox of [outboxName(hand.number), ...this.#left.takeFrom(worker)]) {
+      this.#left.add(outbox, this.#serving[0]?.worker);
+    }
+    if (served === undefined) return;
+    this.#failures = performance.now() - hand.startedMs > STEADY_MS ? 1 : this.#failures + 1;
+    this.#log.error("a worker ended; another takes its place", { worker: hand.number, pid: served.pid, how });
+    if (!this.#isRestarting) this.#mend();
+  }
+
+  /**
+   * Starts a worker in the place of one that crashed, later after each failure. It runs what the others run. Where nobody serves
+   * that may be what cannot run: then every second one starts with the files, which may have been mended.
+   */
+  #mend(mustBeNewest = true): void {
+    const backOffMs = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, this.#failures - 1), 20));
+    const fill = async (): Promise<void> => {
+      try {
+        await this.#hire(mustBeNewest);
+      } catch (error) {
+        if (this.#isStopping) return;
+        this.#failures++;
+        this.#log.error("a worker could not be started; it is tried again", { reasons: refusalOf(error) });
+        this.#mend(this.#serving.length > 0 || !mustBeNewest);
+      }
+    };
     const timer = setTimeout(
       () => {
         this.#mending.delete(timer);
-        if (this.#isStopping) return;
-        this.#hire(true).catch((error: unknown) => {
-          if (this.#isStopping) return;
-          this.#failures++;
-          const reasons = error instanceof StartRefused ? error.reasons : [String(error)];
-          this.#log.error("a worker could not be started; it is tried again", { reasons });
-          this.#mend();
-        });
+        // A restart fills every place by itself.
+        if (this.#isStopping || this.#isRestarting || this.#serving.length + this.#mends.size >= this.#size) return;
+        const mend = fill().finally(() => this.#mends.delete(mend));
+        this.#mends.add(mend);
       },
       backOffMs * (0.5 + Math.random() / 2),
     );
@@ -202,27 +282,16 @@ export class Crew {
   }
 
   #freeNumber(): number {
+    const isTaken = (number: number): boolean =>
+      this.#left.has(outboxName(number)) || [...this.#hands.values()].some((hand) => hand.number === number);
     let number = 1;
-    while (this.#taken.has(number)) number++;
+    while (isTaken(number)) number++;
     return number;
   }
 
-  #release(outbox: string): void {
-    for (const number of this.#taken) if (outboxName(number) === outbox) this.#taken.delete(number);
+  #hasForgotten(worker: Worker, id: number): void {
+    const forgetting = this.#forgetting.get(id);
+    forgetting?.waits.delete(worker);
+    if (forgetting?.waits.size === 0) forgetting.done();
   }
-}
-
-/** A worker that did not come to serve. */
-export class StartRefused extends Error {
-  readonly reasons: readonly string[];
-
-  constructor(reasons: readonly string[]) {
-    super(reasons.join("\n"));
-    this.reasons = reasons;
-  }
-}
-
-function tell(worker: Worker, message: ToWorker): void {
-  // It may be on its way out: its end is told by itself.
-  if (worker.isConnected()) worker.send(message, undefined, {}, () => undefined);
 }

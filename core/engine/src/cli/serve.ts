@@ -2,6 +2,8 @@
 
 import cluster from "node:cluster";
 import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
+import type { Log } from "@sluice/spec";
+import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
 import { reasonsOf } from "./start-reasons.ts";
@@ -27,9 +29,10 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
   }
   // What the gateway writes (keys, rows) is its owner's alone.
   process.umask(0o077);
-  // A hang-up before the gateway serves asks for what is happening anyway.
+  // Before the gateway serves, a hang-up and the wish for a restart ask for what is happening anyway.
   const ignore = (): void => {};
   process.on("SIGHUP", ignore);
+  process.on("SIGUSR2", ignore);
   const log = createLog(logLevel as LogLevel);
   // A plugin's forgotten promise is a fault of that plugin, and no reason to cut everybody's streams.
   process.on("unhandledRejection", (error) => log.error("a promise was rejected, and nobody waits for it", { error }));
@@ -51,14 +54,15 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   }
-  handleSignals(gateway);
+  handleSignals(gateway, log);
   process.off("SIGHUP", ignore);
   console.log(welcome(gateway));
 }
 
-function handleSignals(gateway: RunningGateway): void {
+function handleSignals(gateway: RunningGateway, log: Log): void {
   // The log says how it went.
   process.on("SIGHUP", () => void gateway.reload().catch(() => undefined));
+  process.on("SIGUSR2", () => log.warn(SINGLE_PROCESS));
   let isStopping = false;
   const stop = (signal: NodeJS.Signals): void => {
     // The second signal means now: what is under way is cut, and rows that did not reach the store wait in the outbox.

@@ -3,11 +3,12 @@
 import type { Start, StartOptions } from "../bootstrap.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
-import { hostState, installationOf } from "../open-parts.ts";
-import { StartError } from "../resources/installation.ts";
+import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
-import { Crew, StartRefused } from "./crew.ts";
+import { Crew } from "./crew.ts";
 import { EXIT } from "./exit.ts";
+import { fixedSettings } from "./fixed-settings.ts";
+import { StartRefused } from "./hire.ts";
 import { welcome } from "./welcome.ts";
 
 /** Starts the workers and the admin listener, and follows signals. Throws a StartError. */
@@ -17,12 +18,17 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const installation = installationOf(snapshot, environment);
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
-  const crew = new Crew({ size: server.workers, log, state });
-  const admin = createWorkersListener({ log, workers: () => crew.serving, restart: () => crew.restart() });
-  const adminListener = await listen(admin, server.admin.host, server.admin.port, false).catch((error: unknown) => {
-    const { code = String(error) } = error as NodeJS.ErrnoException;
-    throw new StartError(`Cannot listen on ${server.admin.host}:${server.admin.port}: ${code}.`, { cause: error });
+  const crew = new Crew({ size: server.workers, log, state, fixed: fixedSettings(snapshot, definitions) });
+  const admin = createWorkersListener({
+    log,
+    serving: () => crew.serving,
+    alive: () => crew.alive,
+    restart: () => crew.restart(),
+    between: (edit) => crew.turns.takeSoon(edit, "A restart or another edit is under way: ask again when it has ended."),
+    forget: () => crew.forget(),
   });
+  const { host, port } = server.admin;
+  const adminListener = await listenOrExplain(() => listen(admin, host, port, false), `${host}:${port}`);
   const publicUrl = await crew.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
     crew.kill();
     // The worker has said why.

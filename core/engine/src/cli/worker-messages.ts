@@ -5,11 +5,19 @@ import type { StateAnswer, StateQuestion } from "../resources/hosted-state.ts";
 /** From a worker. */
 export type FromWorker =
   /** It serves. */
-  | { readonly type: "ready"; readonly publicUrl: string; readonly adminUrl: string }
+  | {
+      readonly type: "ready";
+      readonly publicUrl: string;
+      readonly adminUrl: string;
+      /** How long it may finish what is under way once it shall end. */
+      readonly drainTimeoutMs: number;
+    }
   /** It cannot start; it ends. */
   | { readonly type: "failed"; readonly reasons: readonly string[] }
   /** The rows of an outbox are moved, or stay where they are. */
   | { readonly type: "adopted"; readonly outbox: string }
+  /** It believes nothing any more of what it had looked up about keys. */
+  | { readonly type: "forgot"; readonly id: number }
   | StateQuestion;
 
 /** To a worker. */
@@ -22,9 +30,21 @@ export type ToWorker =
   | { readonly type: "stop" }
   /** Move the rows of an outbox that nobody holds. */
   | { readonly type: "adopt"; readonly outbox: string }
+  /** Keys or teams have changed: look them up anew. */
+  | { readonly type: "forget"; readonly id: number }
   | StateAnswer;
 
-/** The variable that tells a worker its number. */
-export const WORKER_VARIABLE = "SLUICE_WORKER_NUMBER";
-/** The variable that tells a worker to start with what the others run, not with the files. */
-export const NEWEST_VARIABLE = "SLUICE_WORKER_NEWEST";
+/** What a worker is told before it starts, as JSON in the variable `ASSIGNMENT_VARIABLE`. */
+export interface Assignment {
+  /** Its number, one of a kind among those that live. */
+  readonly number: number;
+  /** Whether it starts with what the others run, not with the files. */
+  readonly mustBeNewest: boolean;
+  /** Settings that the supervising process goes by. A worker that reads others does not start. */
+  readonly fixed: FixedSettings;
+}
+
+/** Settings by their names in YAML, as texts to compare. */
+export type FixedSettings = Readonly<Record<string, string>>;
+
+export const ASSIGNMENT_VARIABLE = "SLUICE_WORKER";

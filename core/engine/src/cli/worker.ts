@@ -1,23 +1,29 @@
 /** A worker: today's whole gateway in a process of its own, led by the one that supervises. */
 
-import { type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
+import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
+import { findLastGood } from "../generation/last-good.ts";
 import { createHostedState } from "../resources/hosted-state.ts";
+import { StartError } from "../resources/installation.ts";
+import { withFields } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
+import { fixedFault, fixedSettings } from "./fixed-settings.ts";
 import { reasonsOf } from "./start-reasons.ts";
-import { type FromWorker, NEWEST_VARIABLE, type ToWorker, WORKER_VARIABLE } from "./worker-messages.ts";
+import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, type ToWorker } from "./worker-messages.ts";
 
 /** Starts and serves. A terminal signals a whole group of processes: what a signal means is the supervisor's to say. */
-export async function runWorker(options: StartOptions): Promise<void> {
+export async function runWorker(given: StartOptions): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => undefined);
+  const assignment = JSON.parse(process.env[ASSIGNMENT_VARIABLE] ?? "{}") as Assignment;
+  const options = { ...given, log: withFields(given.log, { worker: assignment.number }) };
   const send = (message: FromWorker): void => {
     // The channel ends with the supervisor, and this process with the channel.
     if (process.connected) process.send?.(message, undefined, {}, () => undefined);
   };
   const hosted = createHostedState(send);
   let gateway: RunningGateway | undefined;
-  // A stop ends a retirement that is under way.
+  // A stop ends a retirement that is under way. One that serves nobody yet has nothing to finish.
   const end = (how: (running: RunningGateway) => Promise<void>): void => {
-    if (gateway === undefined) return;
+    if (gateway === undefined) process.exit(EXIT.done);
     how(gateway).then(
       () => process.exit(EXIT.done),
       (error: unknown) => {
@@ -40,6 +46,10 @@ export async function runWorker(options: StartOptions): Promise<void> {
         void gateway?.adopt(outbox).then(() => send({ type: "adopted", outbox }));
         return;
       }
+      case "forget":
+        gateway?.forgetKeys();
+        send({ type: "forgot", id: message.id });
+        return;
       case "retire":
         end((running) => running.retire());
         return;
@@ -51,14 +61,29 @@ export async function runWorker(options: StartOptions): Promise<void> {
     }
   });
   try {
-    const number = Number(process.env[WORKER_VARIABLE]);
-    const mustBeNewest = process.env[NEWEST_VARIABLE] === "1";
-    gateway = await startGateway({ ...options, mustBeNewest, worker: { number, hostedState: hosted.driver } });
+    gateway = await startAs(assignment, { ...options, hostedState: hosted.driver });
   } catch (error) {
     const reasons = reasonsOf(error);
     for (const line of reasons) console.error(line);
     process.send?.({ type: "failed", reasons } satisfies FromWorker, undefined, {}, () => process.exit(EXIT.notStarted));
     return;
   }
-  send({ type: "ready", publicUrl: gateway.publicUrl, adminUrl: gateway.adminUrl });
+  const { publicUrl, adminUrl, snapshot } = gateway;
+  send({ type: "ready", publicUrl, adminUrl, drainTimeoutMs: snapshot.server.drainTimeoutMs });
+}
+
+type WorkerOptions = StartOptions & { readonly hostedState: ReturnType<typeof createHostedState>["driver"] };
+
+async function startAs({ number, mustBeNewest, fixed }: Assignment, options: WorkerOptions): Promise<RunningGateway> {
+  const { log } = options;
+  const start = await prepareStart({ ...options, mustBeNewest });
+  const fault = fixedFault(fixed, fixedSettings(start.snapshot, start.definitions));
+  if (fault !== undefined) throw new StartError(fault);
+  const before = findLastGood(start.opened, log)?.digest;
+  const gateway = await startGateway({ ...options, mustBeNewest, worker: { number, hostedState: options.hostedState } }, start);
+  const after = findLastGood(start.opened, log)?.digest;
+  if (mustBeNewest && after !== before && after !== gateway.snapshot.digest) {
+    throw new StartError("Another edit was applied while this worker started.");
+  }
+  return gateway;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Reservation } from "@sluice/spec";
 import { fakeClock, fakeState } from "@sluice/kit/testing";
-import { answerState, createHostedState, type HostedState, type StateQuestion } from "./hosted-state.ts";
+import { createHostedState, createStateHost, type HostedState, type StateHost, type StateQuestion } from "./hosted-state.ts";
 
 const reservation: Reservation = { id: "r", claims: [{ kind: "window", key: "w", limit: 1, windowMs: 60_000, amount: 1 }] };
 const owner = { ...fakeState(fakeClock()), start: async () => {}, stop: async () => {} };
@@ -10,9 +10,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** The state of a worker whose questions reach `owner` as copies, as those between processes do. */
-function connected(): HostedState {
+function connected(host: StateHost = createStateHost(owner)): HostedState {
   const hosted = createHostedState((question) => {
-    void answerState(owner, structuredClone(question)).then((answer) => hosted.receive(structuredClone(answer)));
+    void host.answer(structuredClone(question)).then((answer) => hosted.receive(structuredClone(answer)));
   });
   return hosted;
 }
@@ -30,6 +30,21 @@ describe("shared state that another process holds", () => {
     expect(await connected().driver.cache.get("k")).toEqual(Uint8Array.of(1, 2));
     expect(await driver.records.begin("id", "digest", "me", 1_000)).toEqual({ outcome: "new" });
     expect(await connected().driver.records.begin("id", "digest", "you", 1_000)).toEqual({ outcome: "running" });
+  });
+
+  it("gives back what a worker that is gone had not settled, and nothing of the others", async () => {
+    const gone = createStateHost(owner);
+    const [first, second] = [connected(gone).driver, connected().driver];
+    const slot = (id: string): Reservation => ({ id, claims: [{ kind: "concurrent", key: "slots", limit: 3 }] });
+    await first.take(slot("kept"), 1_000);
+    await first.take(slot("settled"), 1_000);
+    await first.settle(slot("settled"));
+    await second.take(slot("other"), 1_000);
+    await first.records.begin("repeat", "digest", "me", 1_000);
+    expect(await second.records.begin("repeat", "digest", "you", 1_000)).toEqual({ outcome: "running" });
+    gone.release();
+    expect(await second.read(["slots"])).toMatchObject([{ inFlight: 1 }]);
+    expect(await second.records.begin("repeat", "digest", "you", 1_000)).toEqual({ outcome: "new" });
   });
 
   it("rejects when no answer comes within a second, when the owner fails and when it stops", async () => {

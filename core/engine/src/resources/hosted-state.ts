@@ -1,6 +1,6 @@
 /** Shared state in memory for several workers: the supervising process holds it, and they ask over their channel. */
 
-import type { StateDriver } from "@sluice/spec";
+import type { Claim, Reservation, StateDriver, TakeResult } from "@sluice/spec";
 
 /** A question of a worker: the path of a method, and its arguments. */
 export interface StateQuestion {
@@ -38,15 +38,64 @@ type StateMethod = (typeof METHODS)[number];
 /** The other process answers at once or is stalled: then whoever asks goes on alone. */
 const ANSWER_MS = 1_000;
 
-/** Answers one question from a driver. Never rejects. */
-export async function answerState(driver: StateDriver, { id, method, args }: StateQuestion): Promise<StateAnswer> {
-  try {
-    const [first, second] = method.split(".") as [keyof StateDriver, string | undefined];
-    const owner = (second === undefined ? driver : driver[first]) as unknown as Record<string, (...args: unknown[]) => unknown>;
-    return { type: "state", id, value: await owner[second ?? first]?.(...args) };
-  } catch (error) {
-    return { type: "state", id, error: error instanceof Error ? error.message : String(error) };
-  }
+/** The state as one worker has it: its questions are answered, and what it holds is known. */
+export interface StateHost {
+  /** Answers one question. Never rejects. */
+  answer(question: StateQuestion): Promise<StateAnswer>;
+  /** Gives back what the worker took and has not settled, because it is gone: nobody else would before the leases end. */
+  release(): void;
+}
+
+/** Makes the host of one worker's questions over the driver that all of them share. */
+export function createStateHost(driver: StateDriver): StateHost {
+  const reservations = new Map<string, Reservation>();
+  /** Records that were begun, by their keys: who said so. */
+  const records = new Map<string, string>();
+
+  const note = ({ method, args }: StateQuestion, value: unknown): void => {
+    if (method === "take") {
+      const [reservation] = args as readonly [Reservation];
+      if ((value as TakeResult).outcome === "granted") reservations.set(reservation.id, reservation);
+    } else if (method === "renew") {
+      for (const reservation of (args as readonly [readonly Reservation[]])[0]) reservations.set(reservation.id, reservation);
+    } else if (method === "settle") {
+      reservations.delete((args as readonly [Reservation])[0].id);
+    } else if (method === "records.begin") {
+      const [key, , owner] = args as readonly [string, string, string];
+      if ((value as { readonly outcome: string }).outcome === "new") records.set(key, owner);
+    } else if (method === "records.complete" || method === "records.abandon") {
+      records.delete(args[0] as string);
+    }
+  };
+
+  return {
+    async answer(question) {
+      const { id, method, args } = question;
+      try {
+        const [first, second] = method.split(".") as [keyof StateDriver, string | undefined];
+        const owner = (second === undefined ? driver : driver[first]) as unknown as Record<
+          string,
+          (...args: unknown[]) => unknown
+        >;
+        const value = await owner[second ?? first]?.(...args);
+        note(question, value);
+        return { type: "state", id, value };
+      } catch (error) {
+        return { type: "state", id, error: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    release() {
+      for (const { id, claims } of reservations.values()) void driver.settle({ id, claims: claims.map(withoutMoney) });
+      for (const [key, owner] of records) void driver.records.abandon(key, owner);
+      reservations.clear();
+      records.clear();
+    },
+  };
+}
+
+/** What counts in a window has happened and leaves it by itself. Of money, only what has a row was spent. */
+function withoutMoney(claim: Claim): Claim {
+  return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
 }
 
 /** The driver of a worker. Its calls reject when no answer comes within a second. */

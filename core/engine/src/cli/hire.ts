@@ -1,0 +1,97 @@
+/** Hiring: a worker process is forked, and awaited until it serves. */
+
+import cluster, { type Worker } from "node:cluster";
+import type { WorkerAddress } from "../http/admin/ask-workers.ts";
+import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, type ToWorker } from "./worker-messages.ts";
+
+/** A worker that serves, or did. */
+export interface Member extends WorkerAddress {
+  readonly worker: Worker;
+  readonly publicUrl: string;
+  /** How long it may finish what is under way once it shall end. */
+  readonly drainTimeoutMs: number;
+}
+
+/** Who is told what. */
+export interface HireOptions {
+  readonly assignment: Assignment;
+  /** Told at once of the process, before anything comes from it. */
+  onFork(worker: Worker): void;
+  /** Told of it before the promise resolves. */
+  onReady(member: Member): void;
+  /** Told of every other message. */
+  onMessage(worker: Worker, message: Exclude<FromWorker, { readonly type: "ready" | "failed" }>): void;
+  /** Told once, when nothing comes from the process any more: its code or signal, or why there was no process. */
+  onEnd(worker: Worker, how: string): void;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+/** How long the channel of a process that has ended is read. */
+const LAST_WORDS_MS = 1_000;
+
+/** A worker that did not come to serve. */
+export class StartRefused extends Error {
+  readonly reasons: readonly string[];
+
+  constructor(reasons: readonly string[]) {
+    super(reasons.join("\n"));
+    this.reasons = reasons;
+  }
+}
+
+/** Why, in lines for people. */
+export function refusalOf(error: unknown): readonly string[] {
+  return error instanceof StartRefused ? error.reasons : [error instanceof Error ? error.message : String(error)];
+}
+
+/** Starts one worker. Rejects when it does not come to serve, or the system gives no process. */
+export function hire({ assignment, onFork, onReady, onMessage, onEnd }: HireOptions): Promise<Member> {
+  return new Promise((resolve, reject) => {
+    const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) });
+    onFork(worker);
+    let hasEnded = false;
+    const refuse = (reasons: readonly string[]): void => {
+      clearTimeout(timer);
+      reject(new StartRefused(reasons));
+    };
+    const end = (how: string): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      refuse([`The worker ended with ${how} before it was ready.`]);
+      onEnd(worker, how);
+    };
+    const timer = setTimeout(() => {
+      worker.process.kill("SIGKILL");
+      refuse([`The worker was not ready within ${READY_TIMEOUT_MS / 1_000} s.`]);
+    }, READY_TIMEOUT_MS);
+    worker.on("message", (message: FromWorker) => {
+      if (message.type === "ready") {
+        clearTimeout(timer);
+        const { publicUrl, adminUrl, drainTimeoutMs } = message;
+        const { number } = assignment;
+        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, drainTimeoutMs, worker };
+        onReady(member);
+        resolve(member);
+      } else if (message.type === "failed") refuse(message.reasons);
+      else onMessage(worker, message);
+    });
+    worker.on("exit", (code, signal) => {
+      const how = signal ?? `code ${code}`;
+      if (!worker.isConnected()) end(how);
+      else {
+        // What it said last is still on its way.
+        worker.once("disconnect", () => end(how));
+        setTimeout(end, LAST_WORDS_MS, how).unref();
+      }
+    });
+    // Node says this too of a signal that could not be sent: then there is a process, and its end is told by itself.
+    worker.on("error", (error: Error) => {
+      if (worker.process.pid === undefined) end(`no process: ${error.message}`);
+    });
+  });
+}
+
+/** Tells a worker. One on its way out hears nothing: its end is told by itself. */
+export function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, undefined, {}, () => undefined);
+}

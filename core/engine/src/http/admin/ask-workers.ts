@@ -1,0 +1,83 @@
+/** Asking workers: a request to the one admin address is passed on to one of them, or to all. */
+
+import { GatewayError } from "@sluice/spec";
+
+/** A worker that serves. */
+export interface WorkerAddress {
+  readonly number: number;
+  readonly pid: number;
+  /** Its own admin listener, reached from this machine alone. */
+  readonly adminUrl: string;
+}
+
+/** What is passed on. */
+export interface Question {
+  readonly method: string;
+  readonly path: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer<ArrayBuffer> | undefined;
+}
+
+/** What a worker said to it. */
+export interface Answer {
+  readonly worker: WorkerAddress;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** At least one answer. */
+export type Answers = readonly [Answer, ...Answer[]];
+
+/** A look at something takes no longer, or the worker stands still: whoever asks shall hear of the others. */
+const LOOK_TIMEOUT_MS = 4_000;
+const CHANGE_TIMEOUT_MS = 14_000;
+/** An edit is checked and tested before it is applied. */
+const EDIT_TIMEOUT_MS = 30_000;
+
+/** One worker's answer. Rejects when it gives none in time. */
+export async function ask(worker: WorkerAddress, { method, path, url, headers, body }: Question): Promise<Answer> {
+  const timeoutMs = method === "GET" ? LOOK_TIMEOUT_MS : path.startsWith("/config/") ? EDIT_TIMEOUT_MS : CHANGE_TIMEOUT_MS;
+  const response = await fetch(`${worker.adminUrl}${url}`, {
+    method,
+    headers,
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+    ...(body !== undefined && { body }),
+  });
+  return { worker, status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** The answers of all who give one, in their order: a worker may end or stand still at any moment. Throws when there is none. */
+export async function askAll(workers: readonly WorkerAddress[], question: Question): Promise<Answers> {
+  const settled = await Promise.allSettled(workers.map((worker) => ask(worker, question)));
+  return atLeastOne(settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
+}
+
+/** The answer of whoever gives the first. Throws when nobody does. */
+export async function askAny(workers: readonly WorkerAddress[], question: Question): Promise<Answer> {
+  return Promise.any(workers.map((worker) => ask(worker, question))).catch(() => atLeastOne([])[0]);
+}
+
+/** The first makes a generation, and the others, all at once, find it in the history. What the first refuses is wrong for all. */
+export async function askFirstAndOthers(workers: readonly WorkerAddress[], question: Question): Promise<Answers> {
+  for (const [index, worker] of workers.entries()) {
+    const first = await ask(worker, question).catch(() => undefined);
+    if (first === undefined) continue;
+    if (first.status !== 200 || isRefusal(first)) return [first];
+    const others = workers.slice(index + 1);
+    return others.length === 0 ? [first] : [first, ...(await askAll(others, question).catch(() => []))];
+  }
+  return atLeastOne([]);
+}
+
+function isRefusal({ text }: Answer): boolean {
+  return (JSON.parse(text) as { readonly outcome?: unknown }).outcome === "refused";
+}
+
+function atLeastOne(answers: readonly Answer[]): Answers {
+  const [first, ...others] = answers;
+  if (first === undefined) throw new GatewayError("overloaded", "No worker answers.", { retryAfterMs: 1_000 });
+  return [first, ...others];
+}
