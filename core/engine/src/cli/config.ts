@@ -15,6 +15,8 @@ interface Attempt {
   readonly generation: number | null;
   readonly reason: string | null;
   readonly findings: readonly { readonly text: string }[];
+  /** With several workers: how it went with each. */
+  readonly workers?: readonly { readonly worker: number; readonly outcome: string; readonly generation: number | null }[];
 }
 
 interface Origin {
@@ -32,6 +34,7 @@ interface Status {
   readonly canary: CanaryStatus | null;
   readonly shadows: readonly Shadow[];
   readonly waiting_for_restart: readonly string[];
+  readonly workers_agree?: boolean;
   readonly workers?: readonly {
     readonly worker: number;
     readonly pid: number;
@@ -80,6 +83,8 @@ interface RestartResult {
 const SHOWN_DIGEST = 12;
 /** Each new worker may take a while to be ready. */
 const RESTART_TIMEOUT_MS = 300_000;
+/** An edit is tested before it applies, by one worker first, and may wait for a restart to end. */
+const EDIT_TIMEOUT_MS = 75_000;
 
 /** Adds the commands. `command` makes one with the options that say where the gateway is. */
 export function addConfigCommands(command: (name: string, description: string) => Command): void {
@@ -145,7 +150,7 @@ function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOpti
 }
 
 async function apply(options: Options, path: string, body: JsonObject): Promise<void> {
-  const attempt = (await adminClient(options)(path, body)) as Attempt;
+  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, body)) as Attempt;
   if (options.json === true) console.log(JSON.stringify(attempt, null, 2));
   else printAttempt(attempt);
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
@@ -175,6 +180,11 @@ function printStatus(status: Status): void {
     );
   }
   if (waiting.length > 0) console.log(`changed since they were loaded, and wait for sluice restart: ${waiting.join(", ")}`);
+  if (status.workers_agree === false) {
+    console.log(
+      "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",
+    );
+  }
   for (const { worker, pid, generation, digest, leases } of workers) {
     console.log(
       `worker ${worker} (pid ${pid}): generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight`,
@@ -192,9 +202,14 @@ function printStatus(status: Status): void {
   }
 }
 
-function printAttempt({ outcome, digest, generation, findings, reason }: Attempt): void {
+function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {
   for (const { text } of findings) console.log(text);
-  const made = generation === null ? "" : `: generation ${generation}`;
+  const madeOf = (number: number | null): string => (number === null ? "" : `: generation ${number}`);
+  const isOneOutcome = workers.every((each) => each.outcome === outcome && each.generation === generation);
+  for (const each of isOneOutcome ? [] : workers) {
+    console.log(`worker ${each.worker}: ${each.outcome}${madeOf(each.generation)}`);
+  }
+  const made = madeOf(generation);
   const why = reason === null ? "" : `, because ${reason}`;
   console.log(`${outcome}${made}${digest === null ? "" : ` (digest ${shortOf(digest)})`}${why}`);
 }

@@ -1,0 +1,108 @@
+/** A gateway of two workers with a step of its own: what it does is in a file beside the configuration. */
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { admin } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import type { GatewayProcess } from "./gateway-process.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
+
+export const SIZE = 2;
+
+/** `GET /config/status` of a gateway with workers, as far as the tests look. */
+export interface CrewStatus {
+  readonly live: { readonly generation: number; readonly digest: string };
+  readonly last_attempt: { readonly outcome: string };
+  readonly waiting_for_restart: readonly string[];
+  readonly workers_agree: boolean;
+  readonly workers: readonly { readonly worker: number; readonly pid: number; readonly generation: number }[];
+}
+
+/** A workspace whose step `says` has an option `word`, and comes from `my-plugins/says.ts`. */
+export interface CrewWorkspace extends Workspace {
+  readonly pluginFile: string;
+  /** Writes the step: `at` is code of `create`, `run` of a request. */
+  writeStep(code?: { readonly create?: string; readonly run?: string }): void;
+  /** Edits the step's option in the chat pipeline: a generation of its own. */
+  writeWord(word: string): void;
+}
+
+/** Makes the workspace. `server` is more of the section `server`. */
+export function createCrewWorkspace(baseUrl: string, server = ""): CrewWorkspace {
+  const members = `workers: ${SIZE}${server === "" ? "" : `, ${server}`}`;
+  const workspace = createWorkspace({ baseUrl, server: members });
+  mkdirSync(join(workspace.folder, "my-plugins"));
+  const pluginFile = join(workspace.folder, "my-plugins/says.ts");
+  const text = workspace.config({ baseUrl, server: members });
+  workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/says.ts"\n'));
+  const chatFile = join(workspace.pipelinesFolder, "chat.yaml");
+  const shipped = readFileSync(chatFile, "utf8");
+  const crew: CrewWorkspace = {
+    ...workspace,
+    pluginFile,
+    writeStep: ({ create = "", run = "" } = {}) => writeFileSync(pluginFile, stepOf(create, run)),
+    writeWord: (word) =>
+      writeFileSync(chatFile, shipped.replace(/^( +)- auth\b.*$/m, `$&\n$1- { use: says, with: { word: ${word} } }`)),
+  };
+  crew.writeStep();
+  crew.writeWord("first");
+  return crew;
+}
+
+function stepOf(create: string, run: string): string {
+  return `
+import { defineStep } from "@sluice/kit";
+export default defineStep({
+  name: "says", stability: "experimental", summary: "Says a word.", operations: ["chat"],
+  config: { type: "object", additionalProperties: false, properties: { word: { type: "string", description: "The word." } } },
+  create({ word }) {
+    const { number } = JSON.parse(process.env.SLUICE_WORKER ?? "{}");
+    ${create}
+    return {
+      async run({ exchange }, next) {
+        exchange.headers.set("x-said", word);
+        exchange.headers.set("x-worker", String(number));
+        ${run}
+        await next();
+      },
+    };
+  },
+});
+`;
+}
+
+export async function crewStatus(gateway: GatewayProcess): Promise<CrewStatus> {
+  return (await (await admin(gateway, "/config/status")).json()) as CrewStatus;
+}
+
+/** The status, once the crew is whole and none of these pids serves any more. */
+export function wholeCrew(gateway: GatewayProcess, without: readonly number[] = [], deadlineMs = 15_000): Promise<CrewStatus> {
+  return eventually(
+    "a whole crew",
+    async () => {
+      const answer = await admin(gateway, "/config/status");
+      const now = answer.status === 200 && ((await answer.json()) as CrewStatus);
+      return now !== false && now.workers.length === SIZE && now.workers.every(({ pid }) => !without.includes(pid)) && now;
+    },
+    deadlineMs,
+  );
+}
+
+export function pidsOf({ workers }: CrewStatus): number[] {
+  return workers.map(({ pid }) => pid);
+}
+
+/** Whether a process lives. One that has ended and that nobody has asked about is none. */
+export function lives(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** The living children of a process. */
+export function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return text.trim().split(" ").filter(Boolean).map(Number).filter(lives);
+}
