@@ -16,14 +16,18 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
   const preset = defaultsOf(source) ?? general.get("*");
   const contextWindow = chainsOf(source, "context_window_fallbacks");
   const contentPolicy = chainsOf(source, "content_policy_fallbacks");
-  const known = (name: string): boolean =>
-    models.some(({ id }) => id === name || (id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1))));
-  const withoutUnknown = ({ models: names, path }: Chain, id: string): readonly string[] =>
-    names.filter((name) => {
+  const find = (name: string): ImportedModel | undefined =>
+    models.find(({ id }) => id === name) ??
+    models.find(({ id }) => id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1)));
+  const usable = (chain: Chain, { id, mode }: ImportedModel): readonly string[] =>
+    chain.models.filter((name) => {
       if (name === id) return false;
-      const isKnown = known(name) && !name.endsWith("*");
-      if (!isKnown) source.note("missing", path, `the fallback ${name} is no model of the list`);
-      return isKnown;
+      const standIn = name.endsWith("*") ? undefined : find(name);
+      if (standIn === undefined) source.note("missing", chain.path, `the fallback ${name} is no model of the list`);
+      // Defaults stand for every model, and serve those that they can.
+      else if (standIn.mode !== mode && chain !== preset)
+        source.note("missing", chain.path, `the fallback ${name} is for the mode ${standIn.mode}, and ${id} for ${mode}`);
+      return standIn?.mode === mode;
     });
   for (const chains of [general, contextWindow, contentPolicy]) {
     for (const [name, { path }] of chains) {
@@ -32,12 +36,12 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
   }
   for (const model of models) {
     const own = general.get(model.id) ?? general.get(model.id.replace(/^[^/]+\//, "")) ?? preset;
-    const chain = own === undefined ? [] : withoutUnknown(own, model.id);
+    const chain = own === undefined ? [] : usable(own, model);
     const of = (chains: ReadonlyMap<string, Chain>): readonly string[] => {
       // Where no model has such a list, these failures take the general one.
       if (chains.size === 0) return chain;
       const named = chains.get(model.id);
-      return named === undefined ? [] : withoutUnknown(named, model.id);
+      return named === undefined ? [] : usable(named, model);
     };
     const fallbacks = { general: chain, context_window: of(contextWindow), content_policy: of(contentPolicy) };
     const told = Object.entries(fallbacks).filter(([, names]) => names.length > 0);

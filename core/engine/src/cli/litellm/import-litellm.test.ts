@@ -220,4 +220,23 @@ router_settings: { fallbacks: [{ a: [b] }] }
     const { models } = parse(files["config/gateway.yaml"] ?? "") as { models: { id: string; fallbacks?: unknown }[] };
     expect(models[0]?.fallbacks).toEqual({ general: ["b"], context_window: ["b"], content_policy: ["b"] });
   });
+
+  it("leaves out stand-ins of another mode, and says so of those that a model names itself", () => {
+    const { files, notes } = small(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/a } }
+  - { model_name: b, litellm_params: { model: openai/b } }
+  - { model_name: vectors, litellm_params: { model: openai/vectors }, model_info: { mode: embedding } }
+router_settings: { fallbacks: [{ a: [vectors, b] }], default_fallbacks: [a] }
+`);
+    const { models } = parse(files["config/gateway.yaml"] ?? "") as {
+      models: { id: string; fallbacks?: { general: unknown } }[];
+    };
+    expect(models.slice(0, 3).map(({ id, fallbacks }) => [id, fallbacks?.general])).toEqual([
+      ["a", ["b"]],
+      ["b", ["a"]],
+      ["vectors", undefined],
+    ]);
+    expect(notes.map(({ why }) => why)).toEqual(["the fallback vectors is for the mode embedding, and a for chat"]);
+  });
 });
