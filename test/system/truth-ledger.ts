@@ -19,7 +19,7 @@ export interface Truth {
   readonly "as told": number;
   /** Rows of replies whose usage never came: counted tokens. */
   readonly estimated: number;
-  /** Failures that the upstream may have billed for, and did: rule R5. They have a row, and no cost. */
+  /** Calls that were sent and lost: the upstream may have billed them. Their rows have the prompt, counted, and its price. */
   readonly ambiguous: number;
   readonly "failed unbilled": number;
   /** Rows of attempts that never reached an upstream. */
@@ -91,10 +91,19 @@ type Kind = "as told" | "estimated" | "ambiguous" | "failed unbilled";
 function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { kind: Kind; wrong: string[] } {
   const wrong: string[] = [];
   const spent = nanoUsd(row);
+  if (row.status === "failure" && row.metadata["ambiguous"] === true) {
+    const { prompt_tokens: counted, completion_tokens: none, usage_source: how } = row;
+    if (!mayHaveBilled(record)) wrong.push("is taken for a lost call, and was refused");
+    if (how !== "estimated" || none !== 0 || (counted ?? 0) <= 0)
+      wrong.push(`a lost call has ${counted} + ${none} tokens (${how})`);
+    if (spent !== (counted ?? 0) * price.input * 1_000) wrong.push(`a lost call cost ${spent} nano-dollars`);
+    return { kind: "ambiguous", wrong };
+  }
   if (row.status === "failure") {
     if (spent !== undefined && spent !== 0) wrong.push(`a failure cost ${spent} nano-dollars`);
     if (row.usage_source !== null) wrong.push(`a failure has a usage (${row.usage_source})`);
-    return { kind: record.billedTokens > 0 ? "ambiguous" : "failed unbilled", wrong };
+    if (mayHaveBilled(record) && row.error_code !== "client_closed") wrong.push("was lost, and is not marked as ambiguous");
+    return { kind: "failed unbilled", wrong };
   }
   const { prompt_tokens: prompt, completion_tokens: completion, usage_source: source } = row;
   const exact = (prompt ?? Number.NaN) * price.input * 1_000 + (completion ?? Number.NaN) * price.output * 1_000;
@@ -111,6 +120,11 @@ function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { ki
   if (isWhole && (completion ?? 0) < record.billedTokens - SLACK_TOKENS)
     wrong.push(`counts only ${completion} tokens of ${record.billedTokens}`);
   return { kind: "estimated", wrong };
+}
+
+/** Whether a call that failed may have been carried out: it was no status that refuses, and no error, page or nothing in place of a reply. */
+function mayHaveBilled({ mode }: FaultRecord): boolean {
+  return !/^u(?:22|32|3[5-9]|4[0-2]|5[01])-/.test(mode);
 }
 
 /** Records without those of calls that were sent again: on a used connection, and closed without a byte of answer. */

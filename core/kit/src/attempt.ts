@@ -30,6 +30,8 @@ export function openAttempt({ number, target, model, provider, startedAtMs }: At
     usageSource: undefined,
     replyTexts: undefined,
     replyScale: undefined,
+    isUnanswered: undefined,
+    document: undefined,
     cost: undefined,
   };
 }

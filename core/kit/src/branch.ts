@@ -2,6 +2,7 @@
 
 import type {
   AbortBilling,
+  AmbiguousBilling,
   Attempt,
   ClientRequest,
   Exchange,
@@ -24,7 +25,7 @@ export interface Branch extends Exchange {
 
 /**
  * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state`, `gates`, `pricer`, `abortBilling`, `served` and `isStorable` are
+ * the parent's list as well, and numbered there. `state`, `gates`, `pricer`, `abortBilling`, `ambiguousBilling`, `served` and `isStorable` are
  * shared. `controller`: ends the branch in place of the parent's signal, for what may go on without the parent's client.
  */
 export function branchOf(parent: Exchange, controller?: AbortController): Branch {
@@ -99,6 +100,14 @@ class ExchangeBranch implements Branch {
 
   set abortBilling(billing: AbortBilling | undefined) {
     this.parent.abortBilling = billing;
+  }
+
+  get ambiguousBilling(): AmbiguousBilling | undefined {
+    return this.parent.ambiguousBilling;
+  }
+
+  set ambiguousBilling(billing: AmbiguousBilling | undefined) {
+    this.parent.ambiguousBilling = billing;
   }
 
   get guardrails(): Exchange["guardrails"] {

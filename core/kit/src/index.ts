@@ -3,6 +3,7 @@
 export { admit } from "./admit.ts";
 export { type AttemptStart, openAttempt } from "./attempt.ts";
 export { type Branch, branchOf } from "./branch.ts";
+export { isAmbiguous } from "./ambiguous.ts";
 export { isAbandoned, isClientGone } from "./abandoned.ts";
 export { type BudgetPeriod, budgetPeriod } from "./budget-period.ts";
 export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";

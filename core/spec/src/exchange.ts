@@ -79,6 +79,11 @@ export interface Attempt {
   replyTexts: (() => readonly string[]) | undefined;
   /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
   replyScale?: (() => number) | undefined;
+  /**
+   * Whether the request was written to the upstream in full and nothing has come that says that it cost nothing, as a refusal
+   * does. An attempt that fails so may have been billed: `isAmbiguous` of the kit.
+   */
+  isUnanswered?: boolean | undefined;
   /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
   document?: JsonDocument | undefined;
   /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
@@ -96,6 +101,9 @@ export type Gate = (exchange: Exchange, target: Target, document: JsonDocument) 
  * had, its prompt alone, or nothing.
  */
 export type AbortBilling = "observed" | "estimate_output" | "input_only" | "free";
+
+/** What is billed of a call that was written to the upstream and then lost: its prompt, or nothing. */
+export type AmbiguousBilling = "input_only" | "free";
 
 /** Prices an attempt. The cost step sets it; without one, rows say `unpriced`. */
 export type Pricer = (attempt: Attempt) => Cost;
@@ -129,6 +137,8 @@ export interface Exchange {
   pricer: Pricer | undefined;
   /** How attempts are billed that the client left. The cost step sets it; without one nothing is said of it. */
   abortBilling: AbortBilling | undefined;
+  /** How attempts are billed that were sent and lost. The cost step sets it; without one nothing is said of it. */
+  ambiguousBilling: AmbiguousBilling | undefined;
   /**
    * The record of what was answered without an upstream call of this exchange's own, from a cache or beside a twin. A step that
    * does so sets it; it gets a row of its own, with number 0, which costs nothing and keeps the tokens.

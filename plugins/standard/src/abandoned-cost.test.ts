@@ -25,6 +25,26 @@ const PROMPT = { status: "priced", nanoUsd: 10_000 };
 const FREE = { status: "free", nanoUsd: 0 };
 const UNPRICED = { status: "unpriced", nanoUsd: undefined };
 
+describe("an attempt that was sent and lost", () => {
+  const error = new GatewayError("upstream_timeout", "silent");
+  const lost = fakeAttempt({ target: fakeTarget("p", "known"), outcome: "failure", error, isUnanswered: true });
+  const prompt = { promptTokens: 10, completionTokens: 0, totalTokens: 10 };
+
+  it.each([
+    [undefined, "input_only", UNPRICED],
+    ["input_only", "input_only", UNPRICED],
+    ["free", "free", FREE],
+  ] as const)("is billed by on_ambiguous %s, and tells the ledger so: %s", async (on_ambiguous, billing, uncounted) => {
+    const exchange = fakeExchange();
+    const host = fakeHost({ prices: { find: () => PRICE } });
+    await runStep(cost.create(on_ambiguous === undefined ? {} : { on_ambiguous }, host), { exchange }, async () => undefined);
+    expect(exchange.ambiguousBilling).toBe(billing);
+    expect(exchange.pricer?.(lost)).toEqual(uncounted);
+    expect(exchange.pricer?.({ ...lost, usage: prompt })).toEqual(PROMPT);
+    expect(exchange.pricer?.({ ...lost, isUnanswered: false })).toEqual(FREE);
+  });
+});
+
 describe("an attempt that the client has left", () => {
   it.each<[AbortBilling | undefined, object, object, object]>([
     [undefined, WHOLE, FREE, UNPRICED],

@@ -1,7 +1,7 @@
 /** The options of the step `cost`: what the operator's contracts add to list prices, by provider. */
 
 import { type CostTerms, millionths } from "@sluice/kit";
-import type { AbortBilling, JsonSchema } from "@sluice/spec";
+import type { AbortBilling, AmbiguousBilling, JsonSchema } from "@sluice/spec";
 
 /** Every provider that is not named. */
 const OTHERS = "*";
@@ -22,6 +22,7 @@ export interface CostConfig {
   readonly discount?: Readonly<Record<string, number>>;
   readonly margin?: Readonly<Record<string, MarginConfig>>;
   readonly on_abort?: AbortBilling;
+  readonly on_ambiguous?: AmbiguousBilling;
 }
 
 /** What OpenAI, Anthropic and Google grant: half the price. */
@@ -79,6 +80,13 @@ export const costSchema: JsonSchema = {
       default: "observed",
       description:
         "What is billed when the client leaves before the end, unless the provider has told the usage. `observed`: the prompt and what had arrived, and nothing before the first content. `estimate_output`: the prompt and `max_tokens` or the model's `max_output_tokens`, the lower one; without either, what had arrived. `input_only`: the prompt. `free`: nothing, whatever the provider told.",
+    },
+    on_ambiguous: {
+      type: "string",
+      enum: ["input_only", "free"],
+      default: "input_only",
+      description:
+        "What is billed of a call that was written to the upstream and then lost, before anything of its reply came: nobody knows whether it was carried out. `input_only`: the prompt, counted; what cannot be counted, of images and native calls, is unpriced. `free`: nothing. Either way the row's metadata says `ambiguous`.",
     },
   },
 };

@@ -1,7 +1,7 @@
 /** The step `cost`: prices every attempt from the price table. An unknown price stays unknown. */
 
-import { type CostTerms, costNanoUsd, defineStep, isAbandoned, passOn } from "@sluice/kit";
-import type { AbortBilling, Attempt, Cost, Exchange, PriceTable } from "@sluice/spec";
+import { type CostTerms, costNanoUsd, defineStep, isAbandoned, isAmbiguous, passOn } from "@sluice/kit";
+import type { AbortBilling, AmbiguousBilling, Attempt, Cost, Exchange, PriceTable, Usage } from "@sluice/spec";
 import { abandonedCost } from "./abandoned-cost.ts";
 import { type CostConfig, costSchema, namedProviders, termsOf } from "./cost-terms.ts";
 import { offerTerms } from "./offered-terms.ts";
@@ -25,12 +25,16 @@ export const cost = defineStep<CostConfig>({
     const terms = new Map(known.map((name) => [name, termsOf(config, name)]));
     const others = termsOf(config, "*");
     const termsOfProvider = (name: string): CostTerms => terms.get(name) ?? others;
-    const price = (attempt: Attempt): Cost => priceOf(attempt, prices, termsOfProvider(attempt.target.provider));
-    const { on_abort: onAbort = "observed" } = config;
+    const { on_abort: onAbort = "observed", on_ambiguous: onAmbiguous = "input_only" } = config;
+    const price = (attempt: Attempt): Cost => {
+      if (attempt.usage === undefined) return costUncounted(attempt, onAmbiguous);
+      return priceOf(attempt, attempt.usage, prices, termsOfProvider(attempt.target.provider));
+    };
     return {
       enter(exchange) {
         exchange.pricer = onAbort === "observed" ? price : (attempt) => priceAs(onAbort, exchange, attempt, price);
         exchange.abortBilling = onAbort;
+        exchange.ambiguousBilling = onAmbiguous;
         if (exchange.operation === "spend") offerTerms(exchange, termsOfProvider);
         return false;
       },
@@ -43,11 +47,14 @@ function priceAs(onAbort: AbortBilling, exchange: Exchange, attempt: Attempt, pr
   return isAbandoned(exchange, attempt) ? abandonedCost(attempt, onAbort, price) : price(attempt);
 }
 
-function priceOf(attempt: Attempt, prices: PriceTable, terms: CostTerms): Cost {
-  const { usage, target } = attempt;
-  // A failure without usage was refused before it generated anything.
-  if (usage === undefined) return attempt.outcome === "failure" ? FREE : UNPRICED;
-  const price = target.price ?? prices.find(attempt.provider, target.model);
+/** A failure without usage was refused before it generated anything, unless it was lost: then nobody knows. */
+function costUncounted(attempt: Attempt, onAmbiguous: AmbiguousBilling): Cost {
+  if (attempt.outcome !== "failure") return UNPRICED;
+  return onAmbiguous === "input_only" && isAmbiguous(attempt) ? UNPRICED : FREE;
+}
+
+function priceOf({ target, provider }: Attempt, usage: Usage, prices: PriceTable, terms: CostTerms): Cost {
+  const price = target.price ?? prices.find(provider, target.model);
   if (price === undefined) return UNPRICED;
   // Nothing is added to what costs nothing by its price.
   if (price.free === true) return FREE;

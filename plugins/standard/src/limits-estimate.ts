@@ -84,12 +84,14 @@ export class CostEstimator {
 
 /** What attempts cost; `undefined` for one whose cost nobody knows. */
 export function knownCost(attempt: Attempt, pricer: (() => Cost | undefined) | undefined): number | undefined {
-  const { cost, outcome, usage, error, firstContentAtMs } = attempt;
+  const { cost, outcome, usage, error, firstContentAtMs, isUnanswered } = attempt;
   if (cost !== undefined) return cost.nanoUsd;
   if (outcome === undefined) return undefined;
   if (usage === undefined) {
     // What was cut by the gateway, or after its first content, is billed, and estimated only when the exchange is over.
-    return outcome === "failure" && error?.code !== "hedge_lost" && firstContentAtMs === undefined ? 0 : undefined;
+    if (outcome !== "failure" || error?.code === "hedge_lost" || firstContentAtMs !== undefined) return undefined;
+    // What was sent and lost is billed as the operator says.
+    return isUnanswered === true && pricer !== undefined ? pricer()?.nanoUsd : 0;
   }
   return pricer?.()?.nanoUsd;
 }

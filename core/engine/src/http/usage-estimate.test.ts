@@ -46,6 +46,29 @@ describe("an attempt whose usage nobody told", () => {
     expect(hasUntold(exchange)).toBe(isUntold);
   });
 
+  it.each([
+    ["input_only", true],
+    ["free", false],
+    [undefined, false],
+  ] as const)("is one that was sent and lost, where such calls are billed: %s, %s", async (ambiguousBilling, isUntold) => {
+    const exchange = open({ ambiguousBilling });
+    const error = new GatewayError("upstream_timeout", "silent");
+    const lost = attempt(exchange, { outcome: "failure", error, isUnanswered: true });
+    expect(hasUntold(exchange)).toBe(isUntold);
+    await estimate(exchange);
+    expect([lost.usage?.promptTokens !== undefined, lost.usage?.completionTokens]).toEqual(
+      isUntold ? [true, 0] : [false, undefined],
+    );
+  });
+
+  it("gets the tokens of what it was asked itself, where that is a part of the request", async () => {
+    const request = fakeRequest({ model: "m", input: ["a", "b", "c"] });
+    const exchange = open({ operation: "embeddings", request });
+    const parts = [["a"], ["b", "c"]].map((input) => attempt(exchange, { document: request.document.with({ input }) }));
+    await estimate(exchange);
+    expect(parts.map(({ usage }) => usage?.promptTokens)).toEqual([10, 20]);
+  });
+
   it.each([{ operation: "images" }, { operation: "passthrough" }, { identity: undefined }] as const)(
     "is none of an exchange that is not counted: %j",
     (parts) => {

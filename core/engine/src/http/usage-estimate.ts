@@ -1,6 +1,6 @@
 /** The usage of attempts whose upstream told none: counted from the request and from what the reply said. */
 
-import { isAbandoned, isClientGone } from "@sluice/kit";
+import { isAbandoned, isAmbiguous, isClientGone } from "@sluice/kit";
 import type { Attempt, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/spec";
 import { countPrompt } from "@sluice/kit/openai";
 import type { FamilyFactors } from "../counting/family-factor.ts";
@@ -61,6 +61,9 @@ function isUntold(exchange: Exchange, attempt: Attempt): boolean {
   const { abortBilling: billing } = exchange;
   const isBilledUnseen = billing === "estimate_output" || billing === "input_only";
   if (isBilledUnseen && isAbandoned(exchange, attempt)) return true;
+  // A call that was sent and lost: its prompt may have been billed.
+  const isLost = exchange.ambiguousBilling === "input_only" && isAmbiguous(attempt, attempt.error ?? exchange.signal.reason);
+  if (isLost) return true;
   // One that failed has generated something when it was held back with its first content. An attempt without an outcome is
   // about to be closed: as cut when there was content, as failed when there was none.
   return outcome === "success" || outcome === "partial" || firstContentAtMs !== undefined;

@@ -3,6 +3,7 @@
 import { openAttempt } from "@sluice/kit";
 import {
   type AbortBilling,
+  type AmbiguousBilling,
   type Attempt,
   type ClientRequest,
   type Clock,
@@ -55,6 +56,7 @@ export class LiveExchange implements Exchange {
   reply: Reply | undefined;
   pricer: Pricer | undefined;
   abortBilling: AbortBilling | undefined;
+  ambiguousBilling: AmbiguousBilling | undefined;
   served: Attempt | undefined;
   isStorable = true;
   /** What the client was told, or would have been, when the exchange failed. */

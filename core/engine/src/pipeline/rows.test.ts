@@ -35,6 +35,21 @@ describe("the rows of an exchange", () => {
     ]);
   });
 
+  it("mark a call that was sent and lost, with the rule by which it was billed where there is one", () => {
+    for (const [ambiguousBilling, told] of [
+      ["input_only", { on_ambiguous: "input_only" }],
+      ["free", { on_ambiguous: "free" }],
+      [undefined, {}],
+    ] as const) {
+      const exchange = open({ ambiguousBilling });
+      const lost = { outcome: "failure", error: new GatewayError("upstream_timeout", "no") } as const;
+      Object.assign(exchange.beginAttempt(fakeTarget("one"), "openai"), { ...lost, isUnanswered: true });
+      Object.assign(exchange.beginAttempt(fakeTarget("two"), "openai"), lost);
+      const metadata = spendRows(exchange, clock).map((row) => row.metadata);
+      expect(metadata).toEqual([{ x: 1, ambiguous: true, ...told }, { x: 1 }]);
+    }
+  });
+
   it("tell what guardrails did also where the client left", () => {
     const exchange = open({ abortBilling: "observed" });
     const outcome = { guardrail: "pii", direction: "output", verdict: "edit", mode: "enforce" } as const;

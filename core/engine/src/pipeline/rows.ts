@@ -1,6 +1,6 @@
 /** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
 
-import { isAbandoned } from "@sluice/kit";
+import { isAbandoned, isAmbiguous } from "@sluice/kit";
 import { type Attempt, type Clock, type Cost, GatewayError, type SpendRow } from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
 
@@ -34,7 +34,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
   return {
     ...commonPart(exchange),
     ...modelPart(exchange, attempt),
-    ...abortPart(exchange, attempt),
+    ...billingPart(exchange, attempt),
     attempt: attempt.number,
     targetId: attempt.target.id,
     provider: attempt.provider,
@@ -61,9 +61,13 @@ function modelPart({ request }: LiveExchange, { model }: Attempt) {
   return { model: isAskedFor ? request.model : model.id, modelGroup: model.entry };
 }
 
-/** The rule by which an attempt was billed that the client left stands in its row. */
-function abortPart(exchange: LiveExchange, attempt: Attempt) {
-  const { abortBilling } = exchange;
+/** The rule by which an attempt was billed that the client left, or that was sent and lost, stands in its row. */
+function billingPart(exchange: LiveExchange, attempt: Attempt) {
+  const { abortBilling, ambiguousBilling } = exchange;
+  if (isAmbiguous(attempt)) {
+    const rule = ambiguousBilling === undefined ? {} : { on_ambiguous: ambiguousBilling };
+    return { metadata: { ...metadataOf(exchange), ambiguous: true, ...rule } };
+  }
   if (abortBilling === undefined || !isAbandoned(exchange, attempt)) return {};
   return { metadata: { ...metadataOf(exchange), on_abort: abortBilling } };
 }

@@ -3,6 +3,7 @@
 import { openAttempt } from "@sluice/kit";
 import type {
   AbortBilling,
+  AmbiguousBilling,
   Attempt,
   ClientRequest,
   Exchange,
@@ -36,6 +37,7 @@ export class ShadowExchange implements Exchange {
   reply: Exchange["reply"];
   pricer: Pricer | undefined;
   abortBilling: AbortBilling | undefined;
+  ambiguousBilling: AmbiguousBilling | undefined;
   served: Attempt | undefined;
   isStorable: boolean;
 
@@ -56,6 +58,7 @@ export class ShadowExchange implements Exchange {
     this.reply = undefined;
     this.pricer = real.pricer;
     this.abortBilling = real.abortBilling;
+    this.ambiguousBilling = real.ambiguousBilling;
     this.served = undefined;
     this.isStorable = real.isStorable;
     this.#follow = () => this.end(real.signal.reason as GatewayError);

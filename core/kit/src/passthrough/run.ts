@@ -37,7 +37,9 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
   const startedMs = clock.monotonic();
   try {
     const call = await authorize(provider.translation, options.call, signal);
-    const response = await upstream.send(call, { signal, timeouts: provider.timeouts });
+    // What only reads bills nothing.
+    const sent = call.method === "POST" ? { attempt } : {};
+    const response = await upstream.send(call, { signal, timeouts: provider.timeouts, ...sent });
     attempt.upstreamMs = clock.monotonic() - startedMs;
     return { kind: "bytes", status: response.status, headers: replyHeaders(response), body: meteredBody(response, options) };
   } catch (error) {

@@ -25,6 +25,7 @@ export function fakeExchange(parts: Partial<Exchange> = {}): Exchange {
     served: undefined,
     isStorable: true,
     abortBilling: undefined,
+    ambiguousBilling: undefined,
     attempts,
     beginAttempt(target, provider) {
       const attempt = fakeAttempt({ number: attempts.length + 1, target, model: this.model, provider });

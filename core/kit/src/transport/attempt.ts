@@ -65,23 +65,42 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
   const { provider, request, call, attempt, clock, includeUsage, commitAfter } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call);
-  if (response.status < 200 || response.status > 299) throw await refusal(options, response);
+  if (response.status < 200 || response.status > 299) {
+    attempt.isUnanswered = false;
+    throw await refusal(options, response);
+  }
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);
     return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter });
   }
-  const decoded = translation.decode(await response.body.collect(MAX_REPLY_BYTES), request, response.headers);
+  const decoded = decode(options, await response.body.collect(MAX_REPLY_BYTES), response);
   settle(options, decoded);
   // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
   if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
   return { kind: "whole", status: 200, document: decoded.document };
 }
 
-async function send({ provider, upstream, signal }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
+/** A reply that cannot be read may be one all the same: it was billed unless it looks like none. */
+function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array, { headers }: UpstreamResponse): DecodedReply {
+  try {
+    return provider.translation.decode(body, request, headers);
+  } catch (error) {
+    attempt.isUnanswered = looksLikeReply(body);
+    throw error;
+  }
+}
+
+/** A JSON object that is no error. Pages, empty bodies and errors with status 200 come from who has not carried anything out. */
+function looksLikeReply(body: Uint8Array): boolean {
+  const text = Buffer.from(body).toString("utf8").trimStart();
+  return text.startsWith("{") && !/^\{\s*(?:"error"|\})/.test(text);
+}
+
+async function send({ provider, upstream, signal, attempt }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
   const { translation, timeouts } = provider;
   const ready = authorize(translation, call, signal);
-  return upstream.send(ready instanceof Promise ? await ready : ready, { signal, timeouts });
+  return upstream.send(ready instanceof Promise ? await ready : ready, { signal, timeouts, attempt });
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {

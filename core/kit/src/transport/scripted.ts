@@ -50,8 +50,10 @@ function callOf({ origin, path, method, headers, body }: Dispatcher.DispatchOpti
 
 async function play(performance: Performance, answer: ScriptedAnswer): Promise<void> {
   await nextTurn();
-  if (!performance.begin() || answer.kind === "silent") return;
+  if (!performance.begin()) return;
   if (answer.kind === "refused") return performance.fail("ECONNREFUSED", "The script refuses the connection.");
+  performance.sent();
+  if (answer.kind === "silent") return;
   performance.respond(answer.status, answer.headers);
   for (const chunk of answer.chunks) {
     await nextTurn();
@@ -95,6 +97,11 @@ class Performance {
   begin(): boolean {
     this.#handler.onRequestStart?.(this.#controller, {});
     return !this.#isOver;
+  }
+
+  /** The request has been written in full. */
+  sent(): void {
+    this.#handler.onRequestSent?.();
   }
 
   respond(status: number, headers: Readonly<Record<string, string>>): void {

@@ -84,6 +84,7 @@ class StreamReader implements StreamSink {
     });
     if (events === undefined) {
       response.body.cancel();
+      attempt.isUnanswered = false;
       throw new GatewayError(
         "upstream_invalid_response",
         "The upstream answered a streaming request with something that is no stream.",
@@ -122,6 +123,7 @@ class StreamReader implements StreamSink {
       }
       // A stream that ends without content is believed when a chunk of the dialect came.
       if (!this.committed && !this.#queue.some((frame) => Array.isArray(frame.chunk().choices))) {
+        if (this.#queue.length === 0) this.#attempt.isUnanswered = false;
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
       if (commitAfter !== undefined && this.committed) await this.#hold(commitAfter);

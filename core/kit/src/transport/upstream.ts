@@ -1,7 +1,7 @@
 /** The transport: one HTTP call to an upstream, with timers and bounds of our own. */
 
 import type { Agent, Dispatcher } from "undici";
-import { GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/spec";
+import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/spec";
 import { ResponseBody } from "./body.ts";
 import { type Connection, type ConnectionHandler, createAgent } from "./connections.ts";
 import { isConnectionLost, transportError } from "./errors.ts";
@@ -20,6 +20,8 @@ export type Dispatching = Pick<Agent, "dispatch" | "close" | "destroy">;
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeouts: ProviderTimeouts;
+  /** The record that is told when the call was written in full. Absent: nobody has to know. */
+  readonly attempt?: Attempt;
 }
 
 /** The head of an upstream's response, and its body still to come. */
@@ -126,6 +128,7 @@ class CallHandler implements ConnectionHandler {
   readonly #reject: (error: unknown) => void;
   readonly #signal: AbortSignal;
   readonly #idleMs: number;
+  readonly #attempt: Attempt | undefined;
   readonly #onAbort: () => void;
   /** Sends the call again; `undefined` once that is done. */
   #replay: ((handler: CallHandler) => void) | undefined;
@@ -147,6 +150,7 @@ class CallHandler implements ConnectionHandler {
     this.#reject = reject;
     this.#replay = replay;
     this.#signal = options.signal;
+    this.#attempt = options.attempt;
     this.#idleMs = options.timeouts.idleMs;
     this.#onAbort = () => this.#fail(this.#signal.reason);
     this.#signal.addEventListener("abort", this.#onAbort);
@@ -163,6 +167,10 @@ class CallHandler implements ConnectionHandler {
     const { connection } = this;
     if (connection !== undefined) this.#isReused = connection.calls++ > 0;
     if (this.#failure !== undefined) controller.abort(asError(this.#failure));
+  }
+
+  onRequestSent(): void {
+    if (this.#attempt !== undefined) this.#attempt.isUnanswered = true;
   }
 
   onResponseStarted(): void {
@@ -206,6 +214,7 @@ class CallHandler implements ConnectionHandler {
     if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
       this.#replay = undefined;
       this.#controller = undefined;
+      if (this.#attempt !== undefined) this.#attempt.isUnanswered = false;
       replay(this);
       return;
     }

@@ -16,17 +16,15 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
   const preset = defaultsOf(source) ?? general.get("*");
   const contextWindow = chainsOf(source, "context_window_fallbacks");
   const contentPolicy = chainsOf(source, "content_policy_fallbacks");
-  const find = (name: string): ImportedModel | undefined =>
-    models.find(({ id }) => id === name) ??
-    models.find(({ id }) => id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1)));
-  const usable = (chain: Chain, { id, mode }: ImportedModel): readonly string[] =>
+  const withoutUnknown = (chain: Chain, { id, mode }: ImportedModel): readonly string[] =>
     chain.models.filter((name) => {
       if (name === id) return false;
-      const standIn = name.endsWith("*") ? undefined : find(name);
+      const standIn = name.endsWith("*") ? undefined : modelOf(name, models);
       if (standIn === undefined) source.note("missing", chain.path, `the fallback ${name} is no model of the list`);
-      // Defaults stand for every model, and serve those that they can.
-      else if (standIn.mode !== mode && chain !== preset)
-        source.note("missing", chain.path, `the fallback ${name} is for the mode ${standIn.mode}, and ${id} for ${mode}`);
+      else if (standIn.mode !== mode && chain !== preset) {
+        const why = `the fallback ${name} is for the mode ${standIn.mode}, and ${id} for ${mode}: it could answer nothing`;
+        source.note("changed", chain.path, why);
+      }
       return standIn?.mode === mode;
     });
   for (const chains of [general, contextWindow, contentPolicy]) {
@@ -36,17 +34,23 @@ export function importFallbacks(source: ImportSource, models: readonly ImportedM
   }
   for (const model of models) {
     const own = general.get(model.id) ?? general.get(model.id.replace(/^[^/]+\//, "")) ?? preset;
-    const chain = own === undefined ? [] : usable(own, model);
+    const chain = own === undefined ? [] : withoutUnknown(own, model);
     const of = (chains: ReadonlyMap<string, Chain>): readonly string[] => {
       // Where no model has such a list, these failures take the general one.
       if (chains.size === 0) return chain;
       const named = chains.get(model.id);
-      return named === undefined ? [] : usable(named, model);
+      return named === undefined ? [] : withoutUnknown(named, model);
     };
     const fallbacks = { general: chain, context_window: of(contextWindow), content_policy: of(contentPolicy) };
     const told = Object.entries(fallbacks).filter(([, names]) => names.length > 0);
     if (told.length > 0) model.fallbacks = Object.fromEntries(told);
   }
+}
+
+/** The model that serves an id: its own, else the wildcard with the longest beginning. */
+function modelOf(name: string, models: readonly ImportedModel[]): ImportedModel | undefined {
+  const wildcards = models.filter(({ id }) => id.endsWith("*") && name.length >= id.length && name.startsWith(id.slice(0, -1)));
+  return models.find(({ id }) => id === name) ?? wildcards.toSorted((one, other) => other.id.length - one.id.length)[0];
 }
 
 function chainsOf(source: ImportSource, member: string): ReadonlyMap<string, Chain> {

@@ -210,6 +210,23 @@ guardrails:
     });
   });
 
+  it("leaves out stand-ins of another mode, with a word where they were named for the model", () => {
+    const { files, notes } = small(`
+model_list:
+  - { model_name: a, litellm_params: { model: openai/a } }
+  - { model_name: b, litellm_params: { model: openai/b } }
+  - { model_name: v, litellm_params: { model: openai/v }, model_info: { mode: embedding } }
+  - { model_name: w, litellm_params: { model: openai/w }, model_info: { mode: embedding } }
+litellm_settings: { default_fallbacks: [b], fallbacks: [{ v: [a, w] }] }
+`);
+    const { models } = parse(files["config/gateway.yaml"] ?? "") as { models: { fallbacks?: { general: unknown } }[] };
+    expect(models.slice(0, 4).map(({ fallbacks }) => fallbacks?.general)).toEqual([["b"], undefined, ["w"], undefined]);
+    const told = notes.filter(({ why }) => why.includes("for the mode"));
+    expect(told.map(({ why }) => why)).toContain(
+      "the fallback a is for the mode chat, and v for embedding: it could answer nothing",
+    );
+  });
+
   it("takes failures of a context window for others where no model has a list for them", () => {
     const { files } = small(`
 model_list:
@@ -219,24 +236,5 @@ router_settings: { fallbacks: [{ a: [b] }] }
 `);
     const { models } = parse(files["config/gateway.yaml"] ?? "") as { models: { id: string; fallbacks?: unknown }[] };
     expect(models[0]?.fallbacks).toEqual({ general: ["b"], context_window: ["b"], content_policy: ["b"] });
-  });
-
-  it("leaves out stand-ins of another mode, and says so of those that a model names itself", () => {
-    const { files, notes } = small(`
-model_list:
-  - { model_name: a, litellm_params: { model: openai/a } }
-  - { model_name: b, litellm_params: { model: openai/b } }
-  - { model_name: vectors, litellm_params: { model: openai/vectors }, model_info: { mode: embedding } }
-router_settings: { fallbacks: [{ a: [vectors, b] }], default_fallbacks: [a] }
-`);
-    const { models } = parse(files["config/gateway.yaml"] ?? "") as {
-      models: { id: string; fallbacks?: { general: unknown } }[];
-    };
-    expect(models.slice(0, 3).map(({ id, fallbacks }) => [id, fallbacks?.general])).toEqual([
-      ["a", ["b"]],
-      ["b", ["a"]],
-      ["vectors", undefined],
-    ]);
-    expect(notes.map(({ why }) => why)).toEqual(["the fallback vectors is for the mode embedding, and a for chat"]);
   });
 });
