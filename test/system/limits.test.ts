@@ -82,7 +82,11 @@ const ROUTES: readonly (readonly [name: string, path: string, body: object])[] =
   ["images by the piece", "/v1/images/generations", { model: "piece", prompt: "x", size: "1024x1024" }],
   ["images by tokens", "/v1/images/generations", { model: "tokens", prompt: "x" }],
   ["images of another family", "/v1/images/generations", { model: "other", prompt: "x" }],
+  ["images by deployment", "/ref/deployments/piece/images/generations", { prompt: "x", size: "1024x1024" }],
+  ["images by passthrough", "/openai/v1/images/generations", { model: "native-image", prompt: "x" }],
+  ["embeddings by deployment", "/openai/deployments/vectors/embeddings", { input: "a" }],
   ["passthrough", "/openai/v1/chat/completions", { model: "native-1", messages: MESSAGES }],
+  ["a native stream", "/openai/v1/chat/completions", { model: "native-1", messages: MESSAGES, stream: true }],
 ];
 
 /** The models `broken` and `dear` fail; every other one answers. */
@@ -119,6 +123,28 @@ describe.each(ROUTES)("%s", (_name, path, body) => {
     const wait = Number(answers[2]?.headers.get("retry-after"));
     expect(wait).toBeGreaterThan(55);
     expect(wait).toBeLessThanOrEqual(62);
+  });
+});
+
+describe.each([false, true])("a hit of the cache, streamed: %s", (stream) => {
+  const own = (name: string) => ({ stream, caching: true, messages: [{ role: "user", content: `${name}, ${String(stream)}` }] });
+
+  it("costs nothing of a budget, and gets nothing once that is spent", async () => {
+    const { key } = await createKey(gateway, { max_budget: 0.02 });
+    const answers: Answer[] = [];
+    for (let call = 0; call < 4; call += 1) answers.push(await sendChat(key, own("kept")));
+    expect(answers.map(({ headers }) => headers.get("x-sluice-cache"))).toEqual(["miss", "hit", "hit", "hit"]);
+    expect((await sendChat(key, own("another"))).status).toBe(200);
+    expect([(await sendChat(key, own("kept"))).type, upstream.requests.length]).toEqual(["budget_exceeded", 2]);
+  });
+
+  it("counts in a window", async () => {
+    const { key } = await createKey(gateway, { rpm_limit: 2 });
+    const answers: Answer[] = [];
+    for (let call = 0; call < 3; call += 1) answers.push(await sendChat(key, own("counted")));
+    expect(answers.map(({ status, type }) => type ?? status)).toEqual([200, 200, "rate_limit_error"]);
+    expect(answers.map(({ headers }) => headers.get("x-ratelimit-remaining-requests"))).toEqual(["1", "0", "0"]);
+    expect(upstream.requests).toHaveLength(1);
   });
 });
 
