@@ -96,7 +96,7 @@ function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { ki
     if (!mayHaveBilled(record)) wrong.push("is taken for a lost call, and was refused");
     if (how !== "estimated" || none !== 0 || (counted ?? 0) <= 0)
       wrong.push(`a lost call has ${counted} + ${none} tokens (${how})`);
-    if (spent !== (counted ?? 0) * price.input * 1_000) wrong.push(`a lost call cost ${spent} nano-dollars`);
+    if (spent !== Math.round((counted ?? 0) * price.input * 1_000)) wrong.push(`a lost call cost ${spent} nano-dollars`);
     return { kind: "ambiguous", wrong };
   }
   if (row.status === "failure") {
@@ -106,7 +106,7 @@ function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { ki
     return { kind: "failed unbilled", wrong };
   }
   const { prompt_tokens: prompt, completion_tokens: completion, usage_source: source } = row;
-  const exact = (prompt ?? Number.NaN) * price.input * 1_000 + (completion ?? Number.NaN) * price.output * 1_000;
+  const exact = Math.round((prompt ?? Number.NaN) * price.input * 1_000 + (completion ?? Number.NaN) * price.output * 1_000);
   if (spent !== exact) wrong.push(`cost ${spent} nano-dollars, not ${exact}`);
   if (source === "provider") {
     if (!record.toldUsage) wrong.push("has a usage that was never told");
@@ -123,7 +123,9 @@ function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { ki
 }
 
 /** Whether a call that failed may have been carried out: it was no status that refuses, and no error, page or nothing in place of a reply. */
-function mayHaveBilled({ mode }: FaultRecord): boolean {
+function mayHaveBilled({ mode, stream }: FaultRecord): boolean {
+  // An error event is an error's body where no stream was asked for.
+  if (/^u21-.*first$/.test(mode) && !stream) return false;
   return !/^u(?:22|32|3[5-9]|4[0-2]|5[01])-/.test(mode);
 }
 

@@ -91,10 +91,10 @@ function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array
   }
 }
 
-/** A JSON object that is no error. Pages, empty bodies and errors with status 200 come from who has not carried anything out. */
+/** A JSON object that is no error, or events. Pages, empty bodies and errors with status 200 come from who has carried out nothing. */
 function looksLikeReply(body: Uint8Array): boolean {
   const text = Buffer.from(body).toString("utf8").trimStart();
-  return text.startsWith("{") && !/^\{\s*(?:"error"|\})/.test(text);
+  return /^(?:\{(?!\s*(?:"error"|\}))|data:|event:(?! ?error))/.test(text);
 }
 
 async function send({ provider, upstream, signal, attempt }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
