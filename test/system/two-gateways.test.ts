@@ -119,4 +119,8 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
     expect(upstream.requests.length).toBeLessThanOrEqual(2);
     console.info(`two gateways, 100 identical at once: ${upstream.requests.length} calls`);
   });
+
+  it("have never decided alone", () => {
+    for (const { stderr } of [one, other]) expect(stderr).not.toContain("shared state is away");
+  });
 });

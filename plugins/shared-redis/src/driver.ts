@@ -62,7 +62,7 @@ export function createRedisState({ connection, prefix, maxEntryBytes }: DriverOp
           await connection.command("DEL", cacheKey(key));
           return false;
         }
-        await connection.command("SET", cacheKey(key), bufferOf(bytes), "PX", String(Math.max(1, Math.round(ttlMs))));
+        await connection.command("SET", cacheKey(key), bufferOf(bytes), "PX", wholeMs(ttlMs));
         return true;
       },
       async delete(key) {
@@ -82,7 +82,7 @@ export function createRedisState({ connection, prefix, maxEntryBytes }: DriverOp
     },
     records: {
       async begin(key, bodyDigest, owner, leaseMs) {
-        const [outcome, bytes] = (await run(scripts.begin, key, bodyDigest, owner, String(leaseMs))) as Buffer[];
+        const [outcome, bytes] = (await run(scripts.begin, key, bodyDigest, owner, wholeMs(leaseMs))) as Buffer[];
         const word = String(outcome) as Begun["outcome"];
         return word === "done" ? { outcome: word, bytes: bytes! } : { outcome: word };
       },
@@ -91,13 +91,18 @@ export function createRedisState({ connection, prefix, maxEntryBytes }: DriverOp
           await run(scripts.abandon, key, owner);
           return false;
         }
-        return (await run(scripts.complete, key, owner, bufferOf(bytes), String(Math.max(1, Math.round(ttlMs))))) === 1;
+        return (await run(scripts.complete, key, owner, bufferOf(bytes), wholeMs(ttlMs))) === 1;
       },
       async abandon(key, owner) {
         await run(scripts.abandon, key, owner);
       },
     },
   };
+}
+
+/** Redis takes whole milliseconds, one at least; a time that is left is no whole number. */
+function wholeMs(ms: number): string {
+  return String(Math.max(1, Math.round(ms)));
 }
 
 function claimParts(claim: Claim): string[] {
