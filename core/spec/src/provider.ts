@@ -168,6 +168,23 @@ export interface ProviderInstance {
   readonly timeouts: ProviderTimeouts;
   /** Connections kept to this provider at most. */
   readonly connections: number;
+  /** Absent: nothing is fetched. */
+  readonly fetchMedia?: MediaFetchSettings;
+}
+
+/** How what a client names by URL is fetched, so that the provider gets it by value. */
+export interface MediaFetchSettings {
+  /** Hosts that are fetched from: `*` for all, `*.example.com` for those below, `cdn.example.com`. Other URLs go on as they are. */
+  readonly hosts: readonly string[];
+  /** Origins of the operator's own, `http://10.0.0.5:9000`: they may have private addresses, a port and no TLS. */
+  readonly allowOrigins: readonly string[];
+  readonly maxBytes: number;
+  /** For one medium, all redirects and the wait for a place included. */
+  readonly timeoutMs: number;
+  /** Redirects that are followed, each as wary as the first URL. */
+  readonly redirects: number;
+  /** Fetches at the same time in this process. */
+  readonly maxParallel: number;
 }
 
 /** Deadlines of one attempt, in milliseconds. */

@@ -153,7 +153,7 @@ function bytesOf(source: MediaSource, what: string, path: string, refuse: Refuse
     case "data":
       return source;
     case "url":
-      return refuse(path, `${article(what)} by URL (the gateway fetches nothing; send a data: URL)`);
+      return refuse(path, `${article(what)} by URL (send a data: URL, or have the operator set fetch_media)`);
     case "file":
       return refuse(path, `${article(what)} by the id of a file`);
     case "text":

@@ -118,7 +118,10 @@ function fileOf(fileUri: string, path: string, kind: string, { refuse, isVertex 
   const mimeType = typeOf(name) ?? typeOf(fileUri) ?? (/^https:\/\/(?:www\.)?youtu\.?be/.test(fileUri) ? "video/mp4" : undefined);
   if (mimeType !== undefined) return { fileData: { mimeType, fileUri } };
   if (!isVertex) return { fileData: { fileUri } };
-  return refuse(path, `${kind === "image" ? "an" : "a"} ${kind} by a URL whose ending does not tell its type (send a data: URL)`);
+  return refuse(
+    path,
+    `${kind === "image" ? "an" : "a"} ${kind} by a URL whose ending does not tell its type (send a data: URL, or have the operator set fetch_media)`,
+  );
 }
 
 function typeOf(text: string | undefined): string | undefined {

@@ -125,7 +125,7 @@ function stepsOf(quality: JsonValue | undefined, refuse: Refuse): number | undef
 function imageOf(value: JsonValue): FormFile {
   const source = readMediaUrl(isObject(value) ? value.url : value, "image");
   if (source.kind !== "data" || !source.mimeType.startsWith("image/")) {
-    throw invalidField("image", "a data: URL of an image: the gateway fetches nothing");
+    throw invalidField("image", "a data: URL of an image, or an https: URL where the operator set fetch_media");
   }
   return { fileName: "image", mimeType: source.mimeType, bytes: Buffer.from(source.data, "base64") };
 }

@@ -42,7 +42,7 @@ export const provider = defineStep<ProviderConfig>({
     return {
       async run({ exchange }) {
         const target = targetOf(exchange);
-        const { instance, upstream } = upstreams.get(target.provider) ?? unavailable(exchange);
+        const { instance, upstream, media } = upstreams.get(target.provider) ?? unavailable(exchange);
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
             param: "model",
@@ -51,7 +51,8 @@ export const provider = defineStep<ProviderConfig>({
         if (exchange.request?.stream === true && !instance.translation.capabilities.streaming) {
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot stream.`, { param: "stream" });
         }
-        const request = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
+        const settled = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
+        const request = media === undefined ? settled : await media.inline(settled, exchange);
         const includeUsage = exchange.request?.includeUsage === true;
         const call = async (asked: ProviderRequest): Promise<Reply> => {
           const encoded = instance.translation.encode(asked);

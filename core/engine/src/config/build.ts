@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { createHash } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 
-import type { ProviderTimeouts, Secret } from "@sluice/spec";
+import type { MediaFetchSettings, ProviderTimeouts, Secret } from "@sluice/spec";
 
 import { parseDuration, parseSize } from "@sluice/kit";
 import { deepFreeze } from "./freeze.ts";
@@ -122,8 +122,23 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       missing: [...new Set(unresolved.map(({ written }) => written))],
       timeouts,
       connections: common.connections,
+      ...fetchMediaOf(common),
     };
   });
+}
+
+function fetchMediaOf({ fetch_media: section }: ProviderSection): { readonly fetchMedia?: MediaFetchSettings } {
+  if (section === undefined) return {};
+  return {
+    fetchMedia: {
+      hosts: section.hosts,
+      allowOrigins: section.allow_origins.map((origin) => new URL(origin).origin),
+      maxBytes: parseSize(section.max_size) ?? 0,
+      timeoutMs: milliseconds(section.timeout),
+      redirects: section.redirects,
+      maxParallel: section.max_parallel,
+    },
+  };
 }
 
 function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): GuardrailUseSettings[] {

@@ -4,6 +4,7 @@ import type {
   BalanceStrategy,
   FallbackClass,
   GuardrailSettings,
+  MediaFetchSettings,
   ModelInfo,
   ModelMode,
   Operation,
@@ -120,6 +121,8 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly missing: readonly string[];
   readonly timeouts: ProviderTimeouts;
   readonly connections: number;
+  /** Absent: nothing is fetched. */
+  readonly fetchMedia?: MediaFetchSettings;
 }
 
 /** One entry of `guardrails:`. */

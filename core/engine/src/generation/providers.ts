@@ -10,7 +10,7 @@ import type { HostFactory } from "./host.ts";
 /** Makes every provider whose references resolved. */
 export function createProviders(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): ProviderCatalog {
   const instances = new Map<string, ProviderInstance>();
-  for (const { name, use, options, at, missing, timeouts, connections } of snapshot.providers) {
+  for (const { name, use, options, at, missing, timeouts, connections, fetchMedia } of snapshot.providers) {
     const definition = definitions.providers.get(use);
     if (definition === undefined || missing.length > 0) continue;
     const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
@@ -18,7 +18,9 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
     const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
-    instances.set(name, Object.freeze({ name, use: plugin, priceAs, translation, identity, timeouts, connections }));
+    const fetching = fetchMedia === undefined ? {} : { fetchMedia };
+    const instance = { name, use: plugin, priceAs, translation, identity, timeouts, connections, ...fetching };
+    instances.set(name, Object.freeze(instance));
   }
   const names = Object.freeze([...instances.keys()]);
   return { find: (name) => instances.get(name), names: () => names };

@@ -59,7 +59,9 @@ function rehearsing(instance: ProviderInstance, book: CallBook): ProviderInstanc
   // Where nobody falls silent a test must not fail because the process had something else to do for a tenth of a second.
   const mostMs = book.isSilent ? SILENCE_MS : NEVER_MS;
   const timeouts = { connectMs, firstByteMs: Math.min(firstByteMs, mostMs), idleMs: Math.min(idleMs, mostMs) };
-  return { ...instance, translation: scripted(instance.translation, book), timeouts };
+  // Nothing is asked of anybody: a URL stays what it is.
+  const { fetchMedia: _off, ...rest } = instance;
+  return { ...rest, translation: scripted(instance.translation, book), timeouts };
 }
 
 /** A translation without `authorize`: tokens are fetched from somewhere, and nothing is asked of anybody. */

@@ -3,6 +3,9 @@
 export { runAttempt, type AttemptOptions } from "./attempt.ts";
 export { asGatewayError } from "./errors.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
+export { createMediaFetcher, type FetchedMedium, type MediaFetcher } from "./media-fetch.ts";
+export { createMediaInliner, type MediaInliner } from "./media-inline.ts";
+export type { MediaKind } from "./media-type.ts";
 export { wholeAsStream } from "./whole-stream.ts";
 export { createJsonService, type JsonService, type JsonServiceOptions } from "./json-call.ts";
 export { readRetryAfterMs } from "./retry-after.ts";

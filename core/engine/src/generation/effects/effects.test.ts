@@ -172,6 +172,24 @@ describe("effects", () => {
     expect(lines.join()).not.toMatch(/two-secret|sk-new/);
   });
 
+  it("of URLs that are fetched from now on, from elsewhere, and no more", () => {
+    const fetchMedia = { hosts: ["*"], allowOrigins: [], maxBytes: 9, timeoutMs: 9, redirects: 0, maxParallel: 1 };
+    const of = (from: object, to: object): readonly string[] =>
+      effectsOf(
+        { ...live, digest: "1", providers: [providerOf("azure", from)] },
+        { ...live, digest: "2", providers: [providerOf("azure", to)] },
+        definitions,
+      ).map(formatEffect);
+    expect(of({}, { fetchMedia })).toEqual([
+      expect.stringMatching(/^danger {3}provider azure: fetches what clients name by URL/),
+    ]);
+    expect(of({ fetchMedia }, { fetchMedia: { ...fetchMedia, redirects: 1 } })).toEqual([
+      "danger   provider azure: fetch_media: redirects: 0 -> 1",
+    ]);
+    expect(of({ fetchMedia }, {})).toEqual(["caution  provider azure: no longer fetches what clients name by URL"]);
+    expect(of({ fetchMedia }, { fetchMedia: { ...fetchMedia } })).toEqual([]);
+  });
+
   it("of prices and of what needs a restart", () => {
     const find = (_provider: string, model: string) =>
       model === "gpt" ? { input: 150_000, output: 600_000, source: "prices.yaml" } : undefined;

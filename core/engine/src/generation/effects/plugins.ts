@@ -2,7 +2,7 @@
 
 import { Secret } from "@sluice/spec";
 import type { GuardrailUseSettings, ProviderSettings, Snapshot } from "../../config/snapshot.ts";
-import { changedMembers, changesOf, listed, matched, told } from "./compare.ts";
+import { changedMembers, changesOf, isSame, listed, matched, told } from "./compare.ts";
 import type { Effect, Risk } from "./effect.ts";
 
 /** The effects on providers. */
@@ -38,10 +38,21 @@ function oneProvider(before: ProviderSettings, after: ProviderSettings): Effect[
   for (const change of changesOf(before.timeouts, after.timeouts)) {
     effects.push({ risk: "caution", about, message: `timeout ${change}`, at });
   }
-  for (const change of changesOf(before, after, ["name", "use", "options", "missing", "timeouts"])) {
+  if (!isSame(before.fetchMedia, after.fetchMedia)) effects.push({ ...fetchEffect(before, after), about, at });
+  for (const change of changesOf(before, after, ["name", "use", "options", "missing", "timeouts", "fetchMedia"])) {
     effects.push({ risk: "caution", about, message: change, at });
   }
   return effects;
+}
+
+/** The gateway asks hosts that clients name: that begins, ends, or has other bounds. */
+function fetchEffect(
+  { fetchMedia: from }: ProviderSettings,
+  { fetchMedia: to }: ProviderSettings,
+): Pick<Effect, "risk" | "message"> {
+  if (to === undefined) return { risk: "caution", message: "no longer fetches what clients name by URL" };
+  if (from === undefined) return { risk: "danger", message: `fetches what clients name by URL: ${told(to)}` };
+  return { risk: "danger", message: `fetch_media: ${changesOf(from, to).join("; ")}` };
 }
 
 /** Options that say where requests go, or whom they are sent for. */

@@ -1,0 +1,76 @@
+/** Which URLs of clients may be fetched: by their text, by their host's name, and by the addresses that the name has. */
+
+import { lookup as systemLookup, type LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import type { MediaFetchSettings } from "@sluice/spec";
+import { isPublicAddress } from "./public-address.ts";
+
+/** Gives the addresses of a name, or an error when it has none. */
+export type Resolve = (host: string, done: (error: Error | null, addresses: readonly LookupAddress[]) => void) => void;
+
+/** A URL that may be asked, as far as its text says. */
+export interface VettedUrl {
+  readonly url: URL;
+  /** The operator named its origin: any address will do. */
+  readonly isTrusted: boolean;
+}
+
+/** Names that mean this machine, its network or its cloud (RFC 6761, RFC 6762, RFC 8375, the providers' metadata services). */
+const INNER_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|localdomain)$|^metadata(?:\.|$)/;
+
+/** Reads a URL of a client. Returns what is wrong with it as words that complete "it …". */
+export function vetUrl(text: string, settings: MediaFetchSettings, base?: URL): VettedUrl | string {
+  if (isOdd(text)) return "holds a character that no URL may hold";
+  if (!URL.canParse(text, base?.href)) return "is no URL";
+  const url = new URL(text, base);
+  if (url.username !== "" || url.password !== "") return "holds a credential";
+  if (settings.allowOrigins.includes(url.origin)) return { url, isTrusted: true };
+  if (url.protocol !== "https:") return "is not https:";
+  if (url.port !== "") return "names a port";
+  const host = hostOf(url);
+  const isNumber = isIP(host) !== 0;
+  if (isNumber ? !isPublicAddress(host) : INNER_NAME.test(host) || !host.includes(".")) return "cannot be reached from here";
+  return { url, isTrusted: false };
+}
+
+/** Control characters, space and backslash: parsers disagree about them, so that what was checked might not be what is asked. */
+function isOdd(text: string): boolean {
+  return Array.from(text).some((character) => character <= " " || character === "\\" || character === "\u007f");
+}
+
+/** Whether the host of a URL is one that is fetched from: `*`, `*.example.com` for what is below it, `cdn.example.com`. */
+export function isFetchedFrom(text: string, { hosts, allowOrigins }: MediaFetchSettings): boolean {
+  if (!URL.canParse(text)) return /^https?:/i.test(text);
+  const url = new URL(text);
+  if (allowOrigins.includes(url.origin)) return true;
+  const host = hostOf(url);
+  return (
+    url.protocol === "https:" &&
+    hosts.some((each) => each === "*" || (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each))
+  );
+}
+
+/** A host as numbers or as a name: no brackets around it, no dot behind it. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+}
+
+/** The addresses of a name as the system knows them. */
+export const systemResolve: Resolve = (host, done) => systemLookup(host, { all: true }, done);
+
+/**
+ * The look-up of a connection: what it answers is what is connected to, so that a name cannot be one address when it is checked
+ * and another when it is asked. A name with an address that is not public has none, unless the operator named the origin.
+ */
+export function vettingLookup(resolve: Resolve, isTrusted: boolean): LookupFunction {
+  return (host, options, callback) => {
+    resolve(host, (error, addresses = []) => {
+      const [first] = addresses;
+      const isVetted = isTrusted || addresses.every(({ address }) => isPublicAddress(address));
+      if (error !== null || first === undefined || !isVetted)
+        callback(error ?? new Error("The name has no address to ask."), "", 0);
+      else if (options.all === true) callback(null, [...addresses]);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
