@@ -20,8 +20,11 @@ const BUDGETED = /claude-(?:3-7|(?:opus|sonnet|haiku)-4(?:-[015])?(?:-\d{8}|-lat
 const THOUGHTLESS = /claude-(?:2|3-(?:haiku|opus|sonnet|5)|instant)/;
 /** Families that read text alone. */
 const SIGHTLESS = /claude-(?:2|instant)/;
-/** Families before structured output (docs.anthropic.com/en/docs/build-with-claude/structured-outputs). */
-const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-0|[-@]\d{8})?$)/;
+/**
+ * Families before structured output: `output_config.format` came with Opus, Sonnet and Haiku 4.5; Opus 4.1 had it in a beta
+ * alone (platform.claude.com/docs/en/build-with-claude/structured-outputs, "Structured outputs are generally available …").
+ */
+const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8})?$)/;
 
 /** The most tokens that a reply of the model may have. */
 export function maxOutputTokens(model: string): number {

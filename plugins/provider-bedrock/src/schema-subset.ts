@@ -34,7 +34,8 @@ const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "des
 
 /**
  * A tool's schema for Nova: at its top nothing but type, properties and required
- * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html). References are inlined, constraints of the whole refused.
+ * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html; …/prompting-tool-troubleshooting.html names `$schema`,
+ * `description`, `title` and `additionalProperties` as what makes it ignore a tool). References are inlined, constraints of the whole refused.
  */
 export function novaSchema(schema: JsonObject, path: string, refuse: Refuse): JsonObject {
   const inlined = lowerSchema(schema, { references: "inline" }, path, refuse);

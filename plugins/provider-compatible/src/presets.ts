@@ -28,6 +28,8 @@ export interface Preset {
   readonly hasNoSchema?: true;
   /** Blocks that messages may hold beside text. Absent: any; the provider says what it cannot. */
   readonly blocks?: readonly string[];
+  /** Refuses `name` in a message. */
+  readonly hasNoNames?: true;
   /** Has no role `developer`. */
   readonly hasNoDeveloper?: true;
   /** What an assistant's thoughts are called on the way in; absent: `reasoning_content`. `none`: they stay away. */
@@ -66,13 +68,14 @@ const LOCAL = {
 
 /** Providers by the name of their preset. */
 export const PRESETS = {
-  // console.groq.com/docs/openai ("currently unsupported": logprobs, logit_bias, top_logprobs, n above 1), docs/reasoning, docs/api-reference.
+  // console.groq.com/docs/openai (a 400 for logprobs, logit_bias, top_logprobs, n above 1, a name in a message), docs/reasoning, docs/api-reference.
   groq: {
     baseUrl: "https://api.groq.com/openai/v1",
     needsKey: true,
     priceAs: "groq",
     refused: [...OPENAI_ONLY, "logprobs", "top_logprobs", "logit_bias", "n", "thinking", "prompt_cache_key"],
     blocks: ["image_url"],
+    hasNoNames: true,
     thoughts: "reasoning",
     errors: {
       "498": "overloaded",
@@ -104,7 +107,8 @@ export const PRESETS = {
     finish: { insufficient_system_resource: "overloaded" },
     lacks: ["images", "audio", "documents", "speech", "schema"],
   },
-  // docs.x.ai/docs/api-reference: reasoning models refuse stop and penalties, by model, so the provider says it.
+  // docs.x.ai/docs/api-reference: reasoning models refuse stop and penalties, by model, so the provider says it. Of images it has
+  // neither sizes nor styles; a quality chooses the price of newer models.
   xai: {
     baseUrl: "https://api.x.ai/v1",
     needsKey: true,
@@ -113,7 +117,7 @@ export const PRESETS = {
     refused: [
       ...OPENAI_ONLY,
       ...LEGACY_TOOLS,
-      ...IMAGE_ONLY,
+      ...IMAGE_ONLY.filter((name) => name !== "quality"),
       "size",
       "output_format",
       "logit_bias",
@@ -148,14 +152,14 @@ export const PRESETS = {
     finish: { eos: "stop" },
     images: "pixels",
   },
-  // docs.fireworks.ai/api-reference/post-chatcompletions.
+  // docs.fireworks.ai/api-reference/post-chatcompletions; its SDK (fw-ai-external/python-sdk, `chat/completion_create_params.py`)
+  // has predictions, seeds and the legacy functions, and takes `max_completion_tokens` as another name of `max_tokens`.
   fireworks: {
     baseUrl: "https://api.fireworks.ai/inference/v1",
     needsKey: true,
     priceAs: "fireworks",
     operations: ["chat", "embeddings"],
-    refused: [...OPENAI_ONLY, ...LEGACY_TOOLS, "seed", "service_tier"].filter((name) => name !== "prediction"),
-    renamed: { max_completion_tokens: "max_tokens" },
+    refused: OPENAI_ONLY.filter((name) => name !== "prediction"),
     hasNoDeveloper: true,
   },
   // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a stream, `: OPENROUTER PROCESSING`.

@@ -58,14 +58,16 @@ function checkBlocks(
   }
 }
 
-/** Thoughts under the preset's name; signed ones are another provider's. */
-function adaptMessage(message: JsonObject, { hasNoDeveloper, thoughts }: Preset): JsonObject {
+/** Thoughts under the preset's name; signed ones are another provider's. Participants have no names where nobody takes them. */
+function adaptMessage(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }: Preset): JsonObject {
   const isDeveloper = hasNoDeveloper === true && message.role === "developer";
-  const { thinking_blocks: signed, reasoning_content: told, ...rest } = message;
+  const isNamed = hasNoNames === true && message.name !== undefined;
+  const { thinking_blocks: signed, reasoning_content: told, name, ...rest } = message;
   const isRenamed = told !== undefined && thoughts !== undefined;
-  if (!isDeveloper && signed === undefined && !isRenamed) return message;
+  if (!isDeveloper && !isNamed && signed === undefined && !isRenamed) return message;
   return {
     ...rest,
+    ...(isNamed || name === undefined ? {} : { name }),
     ...(isDeveloper ? { role: "system" } : {}),
     ...(told === undefined || thoughts === "none" ? {} : { [thoughts ?? "reasoning_content"]: told }),
   };

@@ -98,6 +98,7 @@ describe("built-in prices", () => {
     expect(find("anthropic", "claude-sonnet-4-5")?.tiers).toMatchObject([{ above: 200_000, cacheWrite1h: 12_000_000 }]);
     expect(find("openai", "gpt-image-1")).toMatchObject({ inputImage: 10_000_000, cacheReadImage: 2_500_000 });
     expect(find("openai", "dall-e-3")?.images).toHaveLength(6);
+    expect(find("stability", "edit/inpaint")?.images).toMatchObject([{ picoUsd: 50_000_000_000 }]);
   });
 
   it("know service tiers of exactly the models they were read for", () => {

@@ -1,8 +1,11 @@
 /**
  * Built-in prices that the table of @pydantic/genai-prices has no place for: images by the piece, and service tiers. Data.
  * Sources: the list prices as LiteLLM's price map carries them (`model_prices_and_context_window.json`, 2025-11), which give images
- * per pixel for their size and tokens with the suffixes `_flex` and `_priority`. Stability's are flat prices in credits of a cent
- * (platform.stability.ai/pricing); its engines are priced by size and steps, and have none here.
+ * per pixel for their size and tokens with the suffixes `_flex` and `_priority`.
+ * DALL·E: the last list prices; OpenAI has shut both models down (developers.openai.com/api/docs/models/dall-e-3), and its page of
+ * dall-e-2 shows these three prices under other sizes, so the sizes are those of the older price list.
+ * Stability: credits of a cent, flat (platform.stability.ai/pricing); control and edit services by the notice of 2025-07-09
+ * (stability.ai/api-pricing-update-25); its engines are priced by size and steps, and have none here.
  */
 
 import type { PriceSection } from "./schema/prices.ts";
@@ -38,6 +41,15 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
   "stability/sd3.5-large": { images: [{ price: 0.065 }] },
   "stability/sd3.5-large-turbo": { images: [{ price: 0.04 }] },
   "stability/sd3.5-medium": { images: [{ price: 0.035 }] },
+  "stability/upscale/fast": { images: [{ price: 0.02 }] },
+  "stability/upscale/conservative": { images: [{ price: 0.4 }] },
+  "stability/control/sketch": { images: [{ price: 0.05 }] },
+  "stability/control/structure": { images: [{ price: 0.05 }] },
+  "stability/control/style": { images: [{ price: 0.05 }] },
+  "stability/edit/erase": { images: [{ price: 0.05 }] },
+  "stability/edit/inpaint": { images: [{ price: 0.05 }] },
+  "stability/edit/remove-background": { images: [{ price: 0.05 }] },
+  "stability/edit/search-and-replace": { images: [{ price: 0.05 }] },
 };
 
 /** Service tiers by `<table>/<model>`, added to what the table says of exactly these names. */
