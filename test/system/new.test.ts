@@ -1,14 +1,14 @@
 /** `sluice new`: what it writes passes its tests and serves a request, by the commands that it prints. */
 
 import { spawn } from "node:child_process";
-import { globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES, openaiClient } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "./gateway-process.ts";
 import { copyCheckout, printedCommands, shell, temporaryFolder } from "./new-package.ts";
-import type { Workspace } from "./workspace.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
 
 const folders: string[] = [];
 afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
@@ -208,5 +208,36 @@ describe("what a new author does wrong", () => {
   it("is listed, and explains itself", async () => {
     expect((await run(["help"], newFolder())).stdout).toMatch(/^ +new .*<kind> <name>/m);
     expect((await run(["new", "--help"], newFolder())).stdout).toContain("provider, guardrail, step");
+  });
+});
+
+describe("the guide for authors", () => {
+  const guide = readFileSync(join(import.meta.dirname, "../../docs/writing-plugins.md"), "utf8");
+
+  it("shows what the command prints", async () => {
+    const home = newFolder();
+    mkdirSync(join(home, "sluice"));
+    const { stdout } = await run(["new", "provider", "acme", "--in", "../own-plugins"], join(home, "sluice"));
+    const printed = stdout.replaceAll(home, "/home/ada").replaceAll(/ +#/g, " #");
+    expect(guide.replaceAll(/ +#/g, " #")).toContain(printed);
+  });
+
+  it("has a guardrail in one file that judges", async () => {
+    const [, source] = /^```ts\n([\s\S]*?)^```/m.exec(guide) ?? [];
+    const workspace = createWorkspace();
+    mkdirSync(join(workspace.folder, "my-plugins"));
+    writeFileSync(join(workspace.folder, "my-plugins/no-shouting.ts"), source ?? "");
+    const text = readFileSync(workspace.configPath, "utf8").replace("plugins:\n", "plugins:\n  - ../my-plugins/no-shouting.ts\n");
+    workspace.write(`${text}guardrails:\n  no-shouting: { use: no-shouting, default_on: true }\n`);
+    const gateway = await startGateway(workspace);
+    try {
+      const asked = (content: string) => chat(gateway, { model: "echo", messages: [{ role: "user", content }] });
+      const blocked = await asked("WHY DOES NOTHING WORK");
+      expect(blocked.status).toBe(400);
+      expect(guide).toContain(await blocked.text());
+      expect((await asked("Why does nothing work?")).status).toBe(200);
+    } finally {
+      await gateway.dispose();
+    }
   });
 });
