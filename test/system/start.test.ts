@@ -1,6 +1,6 @@
 /** The first minutes of an installation: its master key, its refusals to start, and what `sluice check` says. */
 
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES } from "./client.ts";
@@ -90,12 +90,17 @@ describe("a start that must not be", () => {
     expect(lines[0]).not.toContain("sk-short");
   });
 
-  it("ends with 3 and one line: a port that is taken", async () => {
-    const { publicUrl } = await start(place());
-    const { end, lines } = await fails(place(), { SLUICE_PORT: new URL(publicUrl).port });
-    expect(end.code).toBe(3);
-    expect(lines).toEqual([expect.stringContaining("the port is in use")]);
-  });
+  it.each(["SLUICE_PORT", "SLUICE_ADMIN_PORT"])(
+    "ends with 3 and one line: %s is taken, and nothing stays behind",
+    async (name) => {
+      const { publicUrl } = await start(place());
+      const refused = place();
+      const { end, lines } = await fails(refused, { [name]: new URL(publicUrl).port });
+      expect(end.code).toBe(3);
+      expect(lines).toEqual([expect.stringContaining("the port is in use")]);
+      expect(existsSync(refused.dataDirectory)).toBe(false);
+    },
+  );
 
   it("ends with 3 and its findings: a configuration that is wrong", async () => {
     const workspace = place();

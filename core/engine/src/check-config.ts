@@ -8,6 +8,8 @@ import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { rehearseAlone } from "./rehearsal/alone.ts";
+import { createFaultsAlone } from "./rehearsal/world.ts";
+import { createLog } from "./telemetry/log.ts";
 
 /** A configuration that was read and checked whole. */
 export interface CheckedConfig {
@@ -48,4 +50,12 @@ export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> 
   const { results, findings } = await rehearseAlone(snapshot, definitions);
   const all = [...findings, ...results.flatMap((result) => result.findings)];
   return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
+}
+
+/** A configuration whose plugins have been made as well, and not started: without a snapshot when one of them cannot be. */
+export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig> {
+  const { snapshot, definitions } = checked;
+  if (snapshot === undefined) return checked;
+  const findings = await createFaultsAlone(snapshot, definitions, createLog("silent"));
+  return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
 }

@@ -1,5 +1,7 @@
 /** What a start opens, each with a sentence for people when it cannot: secrets, store, shared state, ledger, listeners. */
 
+import { once } from "node:events";
+import { createServer } from "node:net";
 import type { Clock, Log, StateDriver, Store } from "@sluice/spec";
 import { createResilientState } from "@sluice/kit/state";
 import type { Snapshot } from "./config/snapshot.ts";
@@ -96,6 +98,22 @@ export function openLedger(
       outbox.close();
     },
   };
+}
+
+/** Looks whether a start may listen where it wants to, before it makes anything that would stay behind. Throws a StartError. */
+export async function checkAddresses({ server }: Snapshot): Promise<void> {
+  for (const { host, port } of [server, server.admin]) {
+    // The system has a free port for whoever asks for any.
+    if (port !== 0) await listenOrExplain(() => listenBriefly(host, port), `${host}:${port}`);
+  }
+}
+
+async function listenBriefly(host: string, port: number): Promise<void> {
+  const server = createServer();
+  server.listen({ host, port, exclusive: true });
+  await once(server, "listening");
+  server.close();
+  await once(server, "close");
 }
 
 /** Opens a listener. Throws a StartError that says why not. */

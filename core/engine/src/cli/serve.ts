@@ -4,6 +4,7 @@ import cluster from "node:cluster";
 import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
 import type { Log } from "@sluice/spec";
 import { SINGLE_PROCESS } from "../http/admin/restart.ts";
+import { checkAddresses } from "../open-parts.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
 import { reasonsOf } from "./start-reasons.ts";
@@ -44,6 +45,7 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
       return;
     }
     const start = await prepareStart(options);
+    await checkAddresses(start.snapshot);
     if (start.snapshot.server.workers > 1 || supervised) {
       await supervise(options, start);
       return;

@@ -5,9 +5,11 @@ import type { RequestListener } from "node:http";
 import type { GuardrailCatalog, LedgerReader, Log, SharedState, SpendRow, TokenCounter } from "@sluice/spec";
 import { createDecisions, createRecords } from "@sluice/kit/state";
 import { createScriptedUpstream, upstreamKey } from "@sluice/kit/transport";
+import type { Finding } from "../config/finding.ts";
 import type { PipelineTest, Snapshot } from "../config/snapshot.ts";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import { createProcessContainer, type ProcessParts, type StandIns } from "../generation/container.ts";
+import { createFaults } from "../generation/create-faults.ts";
 import { buildGeneration, type Generation } from "../generation/generation.ts";
 import { createPublicApp } from "../http/public.ts";
 import { emptyRecord, type ExchangeRecord } from "../pipeline/exchange-record.ts";
@@ -112,6 +114,12 @@ export async function createWorld({ snapshot, definitions, guardrails }: Rehears
 export function buildAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Generation> {
   const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
   return buildGeneration(createProcessContainer(processOf(parts)), snapshot, 0);
+}
+
+/** What the plugins' `create` finds, without a gateway: none of them is started. Never rejects. */
+export function createFaultsAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<readonly Finding[]> {
+  const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
+  return createFaults(createProcessContainer(processOf(parts)), snapshot);
 }
 
 interface OwnParts {
