@@ -30,11 +30,11 @@ import type {
 const FINISH: FinishTable = { complete: "stop", cut: "length", withheld: "content_filter" };
 
 /** What went wrong, by the API's words, where they tell more than the status does. */
-const FAILURES: Readonly<Record<string, FailureClass>> = {
-  too_long: "context_window",
-  withheld: "content_policy",
-  busy: "overloaded",
-};
+const FAILURES: ReadonlyMap<unknown, FailureClass> = new Map([
+  ["too_long", "context_window"],
+  ["withheld", "content_policy"],
+  ["busy", "overloaded"],
+] as const);
 
 /** A whole reply. Throws `upstream_invalid_response` for a body that is none. */
 export function decodeReply(body: Uint8Array, request: ProviderRequest): DecodedReply {
@@ -79,7 +79,7 @@ export function readError(reply: ErrorReply): GatewayError {
 function failureOf({ kind, text, field }: JsonObject): Omit<UpstreamFailure, "status"> {
   return {
     message: typeof text === "string" ? text : undefined,
-    failure: typeof kind === "string" ? FAILURES[kind] : undefined,
+    failure: FAILURES.get(kind),
     ...(typeof field === "string" ? { param: field } : {}),
   };
 }
