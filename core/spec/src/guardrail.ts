@@ -106,6 +106,8 @@ export interface GuardrailSettings {
   readonly isolation: "inline" | "worker";
   /** The texts it judges. Absent: all. */
   readonly scope?: readonly TextPart[];
+  /** Characters of one text that it judges at most; for a longer one `onError` decides. Absent: any. */
+  readonly maxText?: number;
 }
 
 /** A guardrail of this generation. */
@@ -116,6 +118,8 @@ export interface GuardrailInstance {
   readonly use: string;
   readonly guardrail: Guardrail;
   readonly settings: GuardrailSettings;
+  /** Long texts come to it in slices, as streams do: its reach has a bound, and it works in the thread that serves. */
+  readonly isSliced?: boolean;
 }
 
 /** The guardrails of a generation. */

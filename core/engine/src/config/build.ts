@@ -156,6 +156,7 @@ function guardrailsOf(gateway: ResolvedDocument, sections: GatewaySections): Gua
         budgetMs: common.budget_ms,
         isolation: common.isolation,
         ...(common.scope === undefined ? {} : { scope: common.scope }),
+        ...(common.max_text === undefined ? {} : { maxText: common.max_text }),
       },
       worker: { threads: common.worker_threads, heapBytes: parseSize(common.worker_heap) ?? 0 },
     };

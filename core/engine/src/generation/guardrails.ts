@@ -9,6 +9,12 @@ import type { HostFactory } from "./host.ts";
 import { BuildError } from "./build-error.ts";
 import { IsolatedGuardrail } from "./isolated-guardrail.ts";
 
+/**
+ * Characters of a text that is judged whole in the thread that serves: the slowest of our guardrails holds everybody up for about 50 ms
+ * with as many.
+ */
+const MAX_WHOLE_TEXT = 131_072;
+
 /** Makes every guardrail. Throws a BuildError for one that cannot be made or has no reach. */
 export function createGuardrails(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): GuardrailCatalog {
   const instances = new Map<string, GuardrailInstance>();
@@ -38,7 +44,12 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
     throw fault(`could not be made: ${error instanceof Error ? error.message : "unknown"}`);
   }
   if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
-  return Object.freeze({ name: use.name, use: use.use, guardrail, settings });
+  // A service does the work elsewhere, and is asked about a text once.
+  const worksHere = definition.isRemote !== true;
+  const isWhole = guardrail.reach === Infinity;
+  const maxText = settings.maxText ?? (worksHere && isWhole ? MAX_WHOLE_TEXT : undefined);
+  const bounded = maxText === undefined ? settings : Object.freeze({ ...settings, maxText });
+  return Object.freeze({ name: use.name, use: use.use, guardrail, settings: bounded, isSliced: worksHere && !isWhole });
 }
 
 /** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */

@@ -2,6 +2,8 @@
 
 import type { EditSpan, TextContext } from "@sluice/spec";
 import { type Panel, type PanelSpan, type PanelVerdict } from "./panel.ts";
+import { nextTurn } from "../transport/turns.ts";
+import { SLICE } from "./slices.ts";
 import { applySpans } from "./spans.ts";
 import type { BodyText } from "./texts.ts";
 import type { Vault } from "./vault.ts";
@@ -25,7 +27,15 @@ export async function judgeTexts(texts: readonly BodyText[], options: BodyOption
   const panels = options.order === "parallel" ? [options.panel] : options.panel.each();
   for (const panel of panels) {
     let pending: Promise<void>[] = [];
+    let characters = 0;
     for (const text of texts) {
+      // Many short texts are as much work as a long one.
+      characters += text.text.length;
+      if (characters > SLICE) {
+        characters = text.text.length;
+        // oxlint-disable-next-line no-await-in-loop -- so much in a turn and no more.
+        await nextTurn();
+      }
       const judged = judgeText(text, panel, options, edits);
       if (judged === undefined) continue;
       pending.push(judged);

@@ -2,7 +2,8 @@
 
 import type { Clock, EditSpan, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
 import { TimeLimit, unlessAborted } from "../waiting.ts";
-import { orderSpans } from "./spans.ts";
+import { judgeInSlices, SLICE, type SliceOptions } from "./slices.ts";
+import { MAX_SPANS, orderSpans } from "./spans.ts";
 
 /** Failures in a row after which a guardrail is left alone. */
 const FAILURES_TO_OPEN = 5;
@@ -24,11 +25,14 @@ export class GuardFailure extends Error {
   readonly guardrail: string;
   /** What it did, after its name: "threw". */
   readonly what: string;
+  /** `text_too_long`: it was not asked. */
+  readonly kind: "failed" | "text_too_long";
 
-  constructor(guardrail: string, what: string) {
+  constructor(guardrail: string, what: string, kind: GuardFailure["kind"] = "failed") {
     super(`The guardrail ${guardrail} ${what}.`);
     this.name = "GuardFailure";
     this.what = what;
+    this.kind = kind;
     this.guardrail = guardrail;
   }
 }
@@ -98,6 +102,20 @@ export class Judging {
 
   /** The verdict about a text. Throws a GuardFailure, or the reason of the exchange's end. At once, where the guardrail answers at once. */
   check(text: string, context: TextContext): Verdict | Promise<Verdict> {
+    const { guardrail, settings, isSliced, name } = this.instance;
+    // That a text is long is nothing the guardrail did: it is not left alone for it.
+    if (settings.maxText !== undefined && text.length > settings.maxText)
+      throw new GuardFailure(name, `judges texts of up to ${settings.maxText} characters`, "text_too_long");
+    if (isSliced !== true || text.length <= SLICE) return this.#check(text, context);
+    const judge: SliceOptions["judge"] = (slice, about) => this.#check(slice, about);
+    return judgeInSlices(text, { context, reach: guardrail.reach, judge, signal: this.#outer }).then((verdict) => {
+      if (verdict.kind !== "allow" && (verdict.spans?.length ?? 0) > MAX_SPANS)
+        throw new GuardFailure(name, `edits at most ${MAX_SPANS} places of a text`, "text_too_long");
+      return verdict;
+    });
+  }
+
+  #check(text: string, context: TextContext): Verdict | Promise<Verdict> {
     return this.#call((signal) => this.instance.guardrail.check(text, signal, context), text.length);
   }
 

@@ -224,7 +224,7 @@ function comesFirst(block: PanelBlock, other: PanelBlock): boolean {
 }
 
 function finished({ spans, block }: Gathered, length: number): PanelVerdict {
-  return { spans: orderSpans(spans, length) as readonly PanelSpan[], block };
+  return { spans: orderSpans(spans, length, Infinity) as readonly PanelSpan[], block };
 }
 
 function isEnforced({ instance }: Judging): boolean {
@@ -236,8 +236,10 @@ export function violation(guardrail: string): GatewayError {
   return new GatewayError("guardrail_violation", `The guardrail ${guardrail} blocked this request.`, { param: guardrail });
 }
 
-/** The failure of a request that a guardrail had to judge and could not. */
+/** The failure of a request that a guardrail had to judge and could not. A text that was too long is not the guardrail's failure. */
 export function guardFailed(guardrail: string, cause: unknown): GatewayError {
+  if (cause instanceof GuardFailure && cause.kind === "text_too_long")
+    return new GatewayError("guardrail_violation", cause.message, { param: guardrail });
   return new GatewayError("plugin_failed", `The guardrail ${guardrail} failed, and nothing passes without it.`, {
     param: guardrail,
     cause,

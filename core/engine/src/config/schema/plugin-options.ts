@@ -156,6 +156,13 @@ const GUARDRAIL_KEYS: JsonObject = {
     items: { type: "string", enum: PARTS },
     description: "The texts it judges. Absent: all. Example: `[user, tool]`.",
   },
+  max_text: {
+    type: "integer",
+    minimum: 1_024,
+    maximum: 1_073_741_824,
+    description:
+      "Characters of one text that it judges; what a longer one means says `on_error`. Absent: any, but 131072 for one that judges whole texts in the thread that serves, where nobody else is served meanwhile.",
+  },
 };
 
 /** The engine's own keys by the kind of the plugin. */
@@ -228,6 +235,7 @@ export interface GuardrailSection {
   readonly worker_threads: number;
   readonly worker_heap: string;
   readonly scope?: readonly TextPart[];
+  readonly max_text?: number;
 }
 
 const usedSchemas = new WeakMap<AnyDefinition, JsonSchema>();

@@ -105,4 +105,9 @@ function oneGuardrail(before: GuardrailUseSettings, after: GuardrailUseSettings)
   return effects;
 }
 
-const WORDS: Readonly<Record<string, string>> = { onError: "on_error", defaultOn: "default_on", budgetMs: "budget_ms" };
+const WORDS: Readonly<Record<string, string>> = {
+  onError: "on_error",
+  defaultOn: "default_on",
+  budgetMs: "budget_ms",
+  maxText: "max_text",
+};
