@@ -1,15 +1,13 @@
-/** Native replies under guard: JSON, text and event streams of a known dialect. What cannot be read does not pass. */
+/** Native replies under guard: JSON, text and event streams of the dialects that are known. What cannot be read does not pass. */
 
 import { documentOf } from "@sluice/kit";
 import {
-  anthropicStream,
   type BodyOptions,
   bodyTexts,
   guardFrames,
   type GuardedStreamOptions,
   judgeTexts,
-  openaiStream,
-  type StreamDialect,
+  nativeStream,
   withTexts,
 } from "@sluice/kit/guard";
 import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
@@ -19,9 +17,6 @@ import { markAttempt } from "./guardrails-mark.ts";
 
 /** Bytes of a whole native reply that are held to be judged. */
 const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
-
-/** Dialects by the provider plugin that speaks them. */
-const DIALECTS: Readonly<Record<string, StreamDialect>> = { openai: openaiStream, anthropic: anthropicStream };
 
 /** The reply as the client may see it. Throws before anything is written, where it can be told by then. */
 export async function guardBytes(
@@ -88,18 +83,10 @@ async function guardEvents(
   { panel, context }: BodyOptions,
   config: ReplyConfig,
 ): Promise<BytesReply> {
-  const dialect = DIALECTS[exchange.attempts.at(-1)?.provider ?? ""];
-  if (dialect === undefined) {
-    await reply.body[Symbol.asyncIterator]().return?.();
-    throw new GatewayError(
-      "plugin_failed",
-      "The guardrails cannot read streams of this provider's own API; ask without `stream`.",
-    );
-  }
   const { enforced, shadow } = panel.split();
   const isObserving = config.stream === "observe";
   const options: GuardedStreamOptions = {
-    dialect,
+    dialect: nativeStream,
     panel: isObserving ? panel.restorers() : enforced,
     observers: isObserving ? panel.asObservers() : shadow,
     mode: config.stream === "hold" ? "hold" : "window",

@@ -7,7 +7,7 @@ import { fakeLog, type LogLine } from "../testing/fake-host.ts";
 import { Judge } from "./judge.ts";
 import { Panel } from "./panel.ts";
 import { matchSpans } from "./spans.ts";
-import { chatStream } from "./stream-dialect.ts";
+import { chatStream } from "./stream-chat.ts";
 import type { GuardedStreamOptions } from "./stream.ts";
 
 /** What every text's context says. */

@@ -20,14 +20,9 @@ export {
 export { judgesSample } from "./self-test.ts";
 export { applySpans, matchSpans, orderSpans } from "./spans.ts";
 export { GuardedStream, type GuardedStreamOptions, type StreamMode } from "./stream.ts";
-export {
-  anthropicStream,
-  chatStream,
-  openaiStream,
-  type StreamDialect,
-  type StreamPiece,
-  type StreamTexts,
-} from "./stream-dialect.ts";
+export { chatStream } from "./stream-chat.ts";
+export type { StreamDialect, StreamPiece, StreamTexts } from "./stream-dialect.ts";
+export { nativeStream } from "./stream-native.ts";
 export { type BodyText, type BodyTexts, bodyTexts, withTexts } from "./texts.ts";
 export { RESTORER, Vault } from "./vault.ts";
 export { TextWindow, type WindowOptions } from "./window.ts";

@@ -3,7 +3,7 @@ import type { Frame, JsonObject } from "@sluice/spec";
 import { blocking, deltaFrame, instanceOf, masking, panelOf, streamOf } from "./guard.fixture.ts";
 import { guardFrames } from "./guard-frames.ts";
 import type { GuardedStreamOptions } from "./stream.ts";
-import { anthropicStream } from "./stream-dialect.ts";
+import { anthropicStream } from "./stream-anthropic.ts";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 
 async function* from(frames: readonly Frame[]): AsyncGenerator<Frame, void, undefined> {

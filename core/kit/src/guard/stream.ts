@@ -161,9 +161,9 @@ export class GuardedStream {
   /** A name is judged with what came of it before, and passes or not at once. */
   async #judgeName(piece: StreamPiece): Promise<string> {
     const { panel, context } = this.#options;
-    const before = this.#names.get(piece.channel) ?? "";
+    const before = piece.isWhole === true ? "" : (this.#names.get(piece.channel) ?? "");
     const text = before + piece.text;
-    this.#names.set(piece.channel, text);
+    if (piece.isWhole !== true) this.#names.set(piece.channel, text);
     const about = { ...context, part: piece.part, place: piece.channel, isPartial: false, offset: 0 };
     const { spans, block } = await panel.for(piece.part).check(text, about);
     const [first] = spans;

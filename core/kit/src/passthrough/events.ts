@@ -1,10 +1,10 @@
 /** Native event streams as frames, so that what judges frames can judge them. */
 
-import type { Frame, JsonObject } from "@sluice/spec";
+import { type Frame, GatewayError, type JsonObject } from "@sluice/spec";
 import { createEventReader } from "../stream/events.ts";
 import { isObject } from "../json/narrow.ts";
 
-/** An event of a native stream. An event that is no JSON object is read as an empty one and written as it came. */
+/** An event of a native stream. `chunk` throws `upstream_invalid_response` for one that is neither a JSON object nor an end mark. */
 export interface NativeFrame extends Frame {
   readonly event: string | undefined;
   readonly raw: string;
@@ -37,11 +37,17 @@ export function writeNativeEvent({ event, raw }: NativeFrame): Uint8Array {
   return Buffer.from(`${name}data: ${raw.replaceAll("\n", "\ndata: ")}\n\n`, "utf8");
 }
 
+/** What some streams end with in place of an event. */
+const END_MARKS = new Set(["", "[DONE]"]);
+
 function parse(raw: string): JsonObject {
+  if (END_MARKS.has(raw.trim())) return {};
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(raw);
-    return isObject(value) ? value : {};
+    value = JSON.parse(raw);
   } catch {
-    return {};
+    value = undefined;
   }
+  if (isObject(value)) return value;
+  throw new GatewayError("upstream_invalid_response", "The upstream's stream has an event that is no JSON object.");
 }
