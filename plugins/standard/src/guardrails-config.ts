@@ -12,6 +12,7 @@ export interface GuardrailsConfig {
   readonly max_held?: number;
   readonly unreadable?: "refuse" | "allow";
   readonly ask_again?: boolean;
+  readonly join?: "blocks" | "messages";
 }
 
 /** The step's options with what has a default and no guess. */
@@ -62,6 +63,13 @@ export const guardrailsSchema: JsonSchema = {
       default: false,
       description:
         "Asks the model once more when a guardrail refuses a reply and says that another may do. Both calls cost. Whole replies, and streams with `stream: hold`.",
+    },
+    join: {
+      type: "string",
+      enum: ["blocks", "messages"],
+      default: "blocks",
+      description:
+        "Texts of a request that are also judged as one. blocks: those that follow each other in a message; messages: all that one role says, too, which is more work.",
     },
     unreadable: {
       type: "string",

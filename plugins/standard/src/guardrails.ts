@@ -133,7 +133,7 @@ async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel:
   if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
   const about = { exchange: exchange.id, operation, model };
   if (panel.admits) await panel.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
-  const { texts, opaque } = bodyTexts(body, operation);
+  const { texts, opaque } = bodyTexts(body, operation, config.join);
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;

@@ -85,6 +85,11 @@ export class Panel {
     return judges.length === this.#judges.length ? this : this.#of(judges);
   }
 
+  /** The panel without those that judge whole texts. */
+  bounded(): Panel {
+    return this.#of(this.#judges.filter(({ instance }) => Number.isFinite(instance.guardrail.reach)));
+  }
+
   /** Those whose word counts, and those that only look on. */
   split(): { readonly enforced: Panel; readonly shadow: Panel } {
     return {
@@ -224,7 +229,7 @@ function comesFirst(block: PanelBlock, other: PanelBlock): boolean {
 }
 
 function finished({ spans, block }: Gathered, length: number): PanelVerdict {
-  return { spans: orderSpans(spans, length, Infinity) as readonly PanelSpan[], block };
+  return { spans: orderSpans(spans, length, Infinity), block };
 }
 
 function isEnforced({ instance }: Judging): boolean {

@@ -28,27 +28,36 @@ export async function judgeInSlices(
   { context, reach, judge, signal, size = SLICE }: SliceOptions,
 ): Promise<Verdict> {
   const spans: EditSpan[] = [];
-  let decided = 0;
-  while (decided < text.length) {
-    // oxlint-disable-next-line no-await-in-loop -- so much in a turn and no more.
-    await nextTurn();
-    signal.throwIfAborted();
-    const start = Math.max(0, decided - reach);
+  for (let decided = 0; decided < text.length;) {
     const end = Math.min(text.length, decided + size + reach);
     const isLast = end === text.length;
-    const about = { ...context, offset: context.offset + start, isPartial: context.isPartial || !isLast };
-    // oxlint-disable-next-line no-await-in-loop -- what is kept of a slice follows from those before it.
-    const verdict = await judge(text.slice(start, end), Object.freeze(about));
     const limit = isLast ? end : end - reach;
+    let start = decided;
+    let verdict: Verdict;
+    let shown = reach;
+    do {
+      // oxlint-disable-next-line no-await-in-loop -- so much in a turn and no more.
+      await nextTurn();
+      signal.throwIfAborted();
+      start = Math.max(0, decided - shown);
+      const about = { ...context, offset: context.offset + start, isPartial: context.isPartial || !isLast };
+      // oxlint-disable-next-line no-await-in-loop -- what is kept of a slice follows from those before it.
+      verdict = await judge(text.slice(start, end), Object.freeze(about));
+      shown *= 2;
+      // What was decided is no offence: it looks like one without what stands before it, and another may be behind it.
+    } while (
+      verdict.kind === "block" &&
+      start > 0 &&
+      start + (verdict.end ?? Infinity) <= decided &&
+      shown <= reach * MOST_SHOWN
+    );
     let until = limit;
-    if (verdict.kind !== "allow") {
-      for (const span of verdict.spans ?? NONE) {
-        const from = start + span.start;
-        const to = start + span.end;
-        if (from >= limit || to <= decided) continue;
-        spans.push({ ...span, start: Math.max(from, decided), end: to });
-        until = Math.max(until, to);
-      }
+    for (const span of verdict.kind === "allow" ? NONE : (verdict.spans ?? NONE)) {
+      const from = start + span.start;
+      const to = start + span.end;
+      if (from >= limit || to <= decided) continue;
+      spans.push({ ...span, start: Math.max(from, decided), end: to });
+      until = Math.max(until, to);
     }
     if (verdict.kind === "block") {
       if (verdict.start === undefined || verdict.end === undefined) return verdict;
@@ -60,4 +69,6 @@ export async function judgeInSlices(
   return spans.length === 0 ? { kind: "allow" } : { kind: "edit", spans };
 }
 
+/** Times its reach that a guardrail is shown of what was decided, before what it says about that counts. */
+const MOST_SHOWN = 16;
 const NONE: readonly EditSpan[] = Object.freeze([]);

@@ -10,14 +10,14 @@ export const MAX_SPANS = 100_000;
  * start. That rule looks at neighbours only, so that a text in pieces is edited as the whole text is. Throws a TypeError on what
  * is no list of at most `most` spans within `length`.
  */
-export function orderSpans(spans: readonly EditSpan[], length: number, most = MAX_SPANS): readonly EditSpan[] {
+export function orderSpans<Span extends EditSpan>(spans: readonly Span[], length: number, most = MAX_SPANS): readonly Span[] {
   if (!Array.isArray(spans) || spans.length > most) throw new TypeError(`the spans are no list of at most ${most}`);
   for (const { start, end, replacement } of spans) {
     const isPlace = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && end > start && end <= length;
     if (!isPlace || typeof replacement !== "string") throw new TypeError("a span lies outside the text or has no replacement");
   }
   if (spans.length < 2) return spans;
-  const ordered: EditSpan[] = [];
+  const ordered: Span[] = [];
   let taken = 0;
   for (const span of spans.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     if (span.end <= taken) continue;

@@ -47,7 +47,7 @@ export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as
 export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
   if (value === undefined || value === null) return [];
   return bodyTexts({ output: value }, "passthrough")
-    .texts.filter(({ isFixed }) => isFixed !== true)
+    .texts.filter(({ isFixed, parts }) => isFixed !== true && parts === undefined)
     .map(({ path, part, text }) => {
       const place = [...base, ...path.slice(1)];
       return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true };

@@ -12,6 +12,7 @@ export const WORDS = new Set([
   "call_id",
   "tool_call_id",
   "tool_use_id",
+  "toolUseId",
   "file_id",
   "item_id",
   "previous_response_id",
@@ -22,6 +23,8 @@ export const WORDS = new Set([
   "mimeType",
   "finish_reason",
   "stop_reason",
+  "finishReason",
+  "stopReason",
   "status",
   "encoding_format",
   "response_format_type",
@@ -62,13 +65,19 @@ export const MEMBER_PARTS: Readonly<Record<string, TextPart>> = {
   instructions: "system",
   systemInstruction: "system",
   system_instruction: "system",
+  preamble: "system",
   messages: "user",
+  message: "user",
+  chat_history: "user",
   contents: "user",
   input: "user",
   prompt: "prompt",
+  inputText: "prompt",
+  documents: "documents",
   prediction: "assistant",
   tools: "tools",
   functions: "tools",
+  toolConfig: "tools",
   choices: "content",
   candidates: "content",
   content: "content",
@@ -92,3 +101,11 @@ export const INNER_PARTS: Readonly<Record<string, TextPart>> = {
   reasoning_details: "reasoning",
   revised_prompt: "prompt",
 };
+
+/** Formats of a file whose bytes are text, by the name that Bedrock has for them. */
+export const TEXT_FORMATS = new Set(["txt", "md", "csv", "html"]);
+
+/** Formats of pictures, sounds and films. */
+export const MEDIA_FORMATS = new Set(
+  "png jpeg jpg gif webp mkv mov mp4 webm flv mpeg mpg wmv three_gp mp3 opus wav aac flac ogg m4a".split(" "),
+);

@@ -4,7 +4,8 @@ import type { JsonDocument, JsonObject, JsonValue, Operation, TextPart } from "@
 import { isObject } from "../json/narrow.ts";
 import { type JsonPath, setAt } from "./at-path.ts";
 import { plainEscapes } from "./escapes.ts";
-import { INNER_PARTS, MEMBER_PARTS, ROLE_PARTS, WORDS } from "./text-parts.ts";
+import { isJoinable, joinedMessages, joinedTexts } from "./join.ts";
+import { INNER_PARTS, MEDIA_FORMATS, MEMBER_PARTS, ROLE_PARTS, TEXT_FORMATS, WORDS } from "./text-parts.ts";
 
 /** A text of a body. */
 export interface BodyText {
@@ -16,8 +17,10 @@ export interface BodyText {
   readonly write?: (text: string) => string;
   /** It can be refused, not edited: the names of a schema's members. */
   readonly isFixed?: boolean;
-  /** Several texts that follow each other and are read as one; `path` is the first one's. What is found across their borders is refused. */
-  readonly borders?: readonly number[];
+  /** Texts that are read as one, in order: only what goes over their borders counts here. `path` is the first one's, `text` all of them. */
+  readonly parts?: readonly BodyText[];
+  /** What stands between the parts. */
+  readonly separator?: string;
 }
 
 /** What a body holds. */
@@ -27,11 +30,17 @@ export interface BodyTexts {
   readonly opaque: readonly string[];
 }
 
+/** How texts are read that follow each other. */
+export type JoinTexts = "blocks" | "messages";
+
 /** Nested deeper than this is no body of any dialect. */
 const MAX_DEPTH = 100;
 
-/** The texts of a body. `operation` says what a bare string means: an input is text to embed, or part of a conversation. */
-export function bodyTexts(body: JsonObject, operation: Operation): BodyTexts {
+/**
+ * The texts of a body. `operation` says what a bare string means: an input is text to embed, or part of a conversation. Blocks of text that
+ * follow each other are there once more as one; with `join: "messages"` so are all texts of a role.
+ */
+export function bodyTexts(body: JsonObject, operation: Operation, join: JoinTexts = "blocks"): BodyTexts {
   const walk = new Walk();
   for (const [name, value] of Object.entries(body)) {
     if (WORDS.has(name) || value === undefined) continue;
@@ -43,7 +52,8 @@ export function bodyTexts(body: JsonObject, operation: Operation): BodyTexts {
     if (operation === "embeddings" && name === "input") walk.inputs(value);
     else walk.value(value, [name], part, name);
   }
-  return { texts: walk.texts, opaque: walk.opaque };
+  const { texts, opaque } = walk;
+  return { texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts, opaque };
 }
 
 /** The document with edited texts in their places; the same document when there are none. */
@@ -94,8 +104,7 @@ class Walk {
     }
     if (typeof value === "string") this.#text(value, path, part, key);
     else if (Array.isArray(value)) {
-      for (const [index, item] of (value as readonly JsonValue[]).entries()) this.value(item, [...path, index], part, key);
-      this.#join(value as readonly JsonValue[], path, part);
+      this.#list(value as readonly JsonValue[], path, part, key);
     } else if (isObject(value)) this.#object(value, path, part);
   }
 
@@ -129,6 +138,13 @@ class Walk {
       if (isPlain) this.#add(value.data, [...path, "data"], "documents");
       else if (typeof type === "string" && isTextual(type)) this.#encoded(value.data, [...path, "data"], "");
       else if (typeof value.format !== "string" && !MEDIA.test(String(type))) this.opaque.push(pathText(path));
+      return true;
+    }
+    if (isObject(value.source) && typeof value.source.bytes === "string" && typeof value.format === "string") {
+      const { format, source } = value;
+      if (typeof value.name === "string") this.#add(value.name, [...path, "name"], "names");
+      if (TEXT_FORMATS.has(format)) this.#encoded(String(source.bytes), [...path, "source", "bytes"], "");
+      else if (!MEDIA_FORMATS.has(format)) this.opaque.push(pathText(path));
       return true;
     }
     if (typeof value.file_data === "string") {
@@ -171,24 +187,24 @@ class Walk {
   }
 
   /** Blocks of text that follow each other are one text to a model. */
-  #join(blocks: readonly JsonValue[], path: JsonPath, part: TextPart): void {
-    let run: { readonly index: number; readonly text: string }[] = [];
+  #list(items: readonly JsonValue[], path: JsonPath, part: TextPart, key: string): void {
+    let run: BodyText[] = [];
     const flush = (): void => {
-      const [first] = run;
-      if (run.length > 1 && first !== undefined) {
-        const borders: number[] = [];
-        let text = "";
-        for (const block of run) {
-          if (text !== "") borders.push(text.length);
-          text += block.text;
-        }
-        this.texts.push({ path: [...path, first.index, "text"], part, text, borders, isFixed: true });
-      }
+      if (run.length > 1) this.texts.push(...joinedTexts(run));
       run = [];
     };
-    for (const [index, block] of blocks.entries()) {
-      if (isObject(block) && typeof block.text === "string") run.push({ index, text: block.text });
-      else flush();
+    for (const [index, item] of items.entries()) {
+      const place = [...path, index];
+      const before = this.texts.length;
+      this.value(item, place, part, key);
+      if (!isObject(item) || typeof item.text !== "string") {
+        flush();
+        continue;
+      }
+      for (let at = before; at < this.texts.length; at++) {
+        const text = this.texts[at]!;
+        if (text.path.length === place.length + 1 && text.path.at(-1) === "text" && isJoinable(text)) run.push(text);
+      }
     }
     flush();
   }
