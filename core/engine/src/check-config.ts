@@ -7,7 +7,7 @@ import { policyFindings } from "./lint/lint.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
-import { rehearseAlone } from "./rehearsal/alone.ts";
+import { guardrailFindings, rehearseAlone } from "./rehearsal/alone.ts";
 import { createFaultsAlone } from "./rehearsal/world.ts";
 import { createLog } from "./telemetry/log.ts";
 
@@ -57,5 +57,13 @@ export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig
   const { snapshot, definitions } = checked;
   if (snapshot === undefined) return checked;
   const findings = await createFaultsAlone(snapshot, definitions, createLog("silent"));
+  return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
+}
+
+/** A configuration whose guardrails have been made and tested as well: without a snapshot when one would let its own sample through. */
+export async function withGuardrails(checked: CheckedConfig): Promise<CheckedConfig> {
+  const { snapshot, definitions } = checked;
+  if (snapshot === undefined) return checked;
+  const findings = await guardrailFindings(snapshot, definitions);
   return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
 }

@@ -1,7 +1,17 @@
 /** The step `guardrails`: every text of a request and of its reply is judged before it goes on. */
 
 import { defineStep, writtenDocument } from "@sluice/kit";
-import { bodyTexts, Judge, judgeTexts, Panel, type PanelOptions, type Report, Vault, withTexts } from "@sluice/kit/guard";
+import {
+  bodyTexts,
+  GuardBreaker,
+  Judge,
+  judgeTexts,
+  Panel,
+  type PanelOptions,
+  type Report,
+  Vault,
+  withTexts,
+} from "@sluice/kit/guard";
 import { type Exchange, GatewayError, type GatewayRequest, type GuardrailInstance, type Host, type TextPart } from "@sluice/spec";
 import { type JudgeReply, replyOrAnother } from "./guardrails-again.ts";
 import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./guardrails-config.ts";
@@ -34,10 +44,12 @@ export const guardrails = defineStep<GuardrailsConfig>({
   create(config, host) {
     const judges = new Map<GuardrailInstance, Judge>();
     const judgeOf = (instance: GuardrailInstance): Judge => {
-      const judge = judges.get(instance) ?? new Judge(instance, host);
+      const judge = judges.get(instance) ?? new Judge(instance, host, breakerOf(instance, host));
       judges.set(instance, judge);
       return judge;
     };
+    // Held from here on, so that an edit of something else hands them over from one generation to the next.
+    for (const instance of host.guardrails.list()) breakerOf(instance, host);
     const always = alwaysOn(host);
     const fixed = {
       input: [...new Set([...always, ...(config.input ?? [])])],
@@ -83,6 +95,11 @@ export const guardrails = defineStep<GuardrailsConfig>({
     };
   },
 });
+
+/** The breaker of a guardrail: one for all steps and generations that have it as it is. */
+function breakerOf({ identity }: GuardrailInstance, host: Host): GuardBreaker {
+  return identity === undefined ? new GuardBreaker() : host.shared(`guardrail-breaker:${identity}`, () => new GuardBreaker());
+}
 
 function asksAgain({ ask_again: isAsking }: GuardrailsConfig): boolean {
   return isAsking === true;

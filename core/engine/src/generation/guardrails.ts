@@ -1,5 +1,6 @@
 /** The guardrail instances of a generation, and the test that each must pass before anything is served. */
 
+import { createHmac, randomBytes } from "node:crypto";
 import { Judge, judgesSample } from "@sluice/kit/guard";
 import type { GuardrailCatalog, GuardrailInstance, Host } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
@@ -7,6 +8,7 @@ import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { HostFactory } from "./host.ts";
 import { BuildError } from "./build-error.ts";
+import { packOptions } from "./isolation-message.ts";
 import { IsolatedGuardrail } from "./isolated-guardrail.ts";
 
 /**
@@ -35,7 +37,7 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
     const url = definitions.urlOf("guardrail", use.use);
     if (url === undefined) throw fault("comes from no module that a worker could import");
     const guardrail = new IsolatedGuardrail({ use, url, definition: definitions.ownName("guardrail", use.use), host, fault });
-    return Object.freeze({ name: use.name, use: use.use, guardrail, settings });
+    return Object.freeze({ name: use.name, use: use.use, guardrail, settings, identity: identityOf(use) });
   }
   let guardrail;
   try {
@@ -49,7 +51,23 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
   const isWhole = guardrail.reach === Infinity;
   const maxText = settings.maxText ?? (worksHere && isWhole ? MAX_WHOLE_TEXT : undefined);
   const bounded = maxText === undefined ? settings : Object.freeze({ ...settings, maxText });
-  return Object.freeze({ name: use.name, use: use.use, guardrail, settings: bounded, isSliced: worksHere && !isWhole });
+  return Object.freeze({
+    name: use.name,
+    use: use.use,
+    guardrail,
+    settings: bounded,
+    isSliced: worksHere && !isWhole,
+    identity: identityOf(use),
+  });
+}
+
+/** Hides the options: names of shared values are shown to administrators. */
+const SALT = randomBytes(32);
+
+/** What its circuit breaker is found by: an edit elsewhere closes none. */
+function identityOf({ name, use, options, settings }: GuardrailUseSettings): string {
+  const told = JSON.stringify([name, use, packOptions(options), settings.isolation]);
+  return `${name}:${createHmac("sha256", SALT).update(told).digest("hex").slice(0, 16)}`;
 }
 
 /** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */

@@ -36,6 +36,16 @@ export async function rehearseAlone(
   }
 }
 
+/**
+ * Findings about the guardrails that only the living ones can tell: their reach, and whether each denies its own sample. Each start has
+ * 10 s, each test 30 s. Never rejects.
+ */
+export async function guardrailFindings(snapshot: Snapshot, definitions: Definitions): Promise<readonly Finding[]> {
+  if (snapshot.guardrails.length === 0) return [];
+  const { findings } = await rehearseAlone(snapshot, definitions, []);
+  return findings;
+}
+
 function faultOf(error: unknown, { files }: Snapshot): Finding {
   const said = error instanceof Error ? error.message : String(error);
   return {

@@ -1,6 +1,7 @@
 /** Guardrails: what one `check` becomes — whole bodies, streams in windows, reversible masking. */
 
 export { type BodyOptions, judgeTexts } from "./body.ts";
+export { GuardBreaker } from "./breaker.ts";
 export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
 export { findPlaces, patternRule, type Place, reachOf, type TextRule, type Treatment, verdictOf } from "./find.ts";
 export { type FoldedText, foldText, type FoldOptions } from "./fold.ts";

@@ -1,14 +1,11 @@
 /** A judge: one guardrail as the gateway calls it, with a budget, a circuit breaker and a check of what it answers. */
 
 import type { Clock, EditSpan, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import { GuardBreaker, OPEN_MS } from "./breaker.ts";
 import { TimeLimit, unlessAborted } from "../waiting.ts";
 import { judgeInSlices, SLICE, type SliceOptions } from "./slices.ts";
 import { MAX_SPANS, orderSpans } from "./spans.ts";
 
-/** Failures in a row after which a guardrail is left alone. */
-const FAILURES_TO_OPEN = 5;
-/** How long it is left alone before one judgement tries again. */
-const OPEN_MS = 10_000;
 /** What an identifier looks like; a reason that looks otherwise might quote the text and is not passed on. */
 const REASON = /^[\w.:/-]{1,64}$/;
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
@@ -37,16 +34,16 @@ export class GuardFailure extends Error {
   }
 }
 
-/** One guardrail of a generation. It remembers its failures: after several in a row it is left alone for a while. */
+/** One guardrail of a generation, with the breaker that it shares with whoever else asks it. */
 export class Judge {
   readonly instance: GuardrailInstance;
   readonly #parts: JudgeParts;
-  #failures = 0;
-  #openUntilMs = 0;
+  readonly #breaker: GuardBreaker;
 
-  constructor(instance: GuardrailInstance, parts: JudgeParts) {
+  constructor(instance: GuardrailInstance, parts: JudgeParts, breaker = new GuardBreaker()) {
     this.instance = instance;
     this.#parts = parts;
+    this.#breaker = breaker;
   }
 
   /** The judge for one exchange, whose end ends every judgement. */
@@ -60,22 +57,27 @@ export class Judge {
 
   /** Throws while the guardrail is left alone. */
   admitCall(nowMs: number): void {
-    if (nowMs < this.#openUntilMs) throw new GuardFailure(this.instance.name, "is left alone after failing several times");
+    if (this.#breaker.isOpen(nowMs)) throw new GuardFailure(this.instance.name, "is left alone after failing several times");
   }
 
   succeed(): void {
-    this.#failures = 0;
+    this.#breaker.succeed();
+  }
+
+  /** Says in the log that the guardrail did not see all of a text that it was to look at. */
+  missed(maxCharacters: number): void {
+    const { name, use } = this.instance;
+    this.#parts.log.warn("a guardrail that observes did not see all of a reply", {
+      guardrail: name,
+      use,
+      max_held: maxCharacters,
+    });
   }
 
   /** Counts a failure and says it in the log. What a guardrail threw may quote the text it judged: its name is logged, not its message. */
   fail(what: string, error?: unknown): GuardFailure {
     const { name, use } = this.instance;
-    this.#failures++;
-    const isOpening = this.#failures >= FAILURES_TO_OPEN;
-    if (isOpening) {
-      this.#openUntilMs = this.nowMs() + OPEN_MS;
-      this.#failures = FAILURES_TO_OPEN - 1;
-    }
+    const isOpening = this.#breaker.fail(this.nowMs());
     this.#parts.log.warn("a guardrail failed", {
       guardrail: name,
       use,
@@ -117,6 +119,11 @@ export class Judging {
 
   #check(text: string, context: TextContext): Verdict | Promise<Verdict> {
     return this.#call((signal) => this.instance.guardrail.check(text, signal, context), text.length);
+  }
+
+  /** Says that the guardrail did not see all of a text. */
+  missed(maxCharacters: number): void {
+    this.#judge.missed(maxCharacters);
   }
 
   /** The verdict about the request as a whole. */

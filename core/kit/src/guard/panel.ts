@@ -163,6 +163,14 @@ export class Panel {
     return Promise.all(pending).then(() => finished(all, text.length));
   }
 
+  /** Says of all of them that they did not see all of a text: as of failures, in the rows and the metrics. */
+  missed(direction: GuardrailOutcome["direction"], maxCharacters: number): void {
+    for (const judging of this.#judges) {
+      judging.missed(maxCharacters);
+      this.report(judging.instance.name, direction, "error", isEnforced(judging));
+    }
+  }
+
   /** Whether the request as a whole may pass. Throws `guardrail_violation` where it may not. */
   async admit(request: Parameters<Judging["admit"]>[0]): Promise<void> {
     for (const judging of this.#judges) {

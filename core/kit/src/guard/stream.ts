@@ -56,7 +56,7 @@ export class GuardedStream {
   readonly #channels = new Map<string, Channel>();
   readonly #template: FrameTemplate;
   readonly #names = new Map<string, string>();
-  readonly #observed = new Map<string, { piece: StreamPiece; text: string }>();
+  readonly #observed = new Map<string, { readonly piece: StreamPiece; text: string; isCut: boolean }>();
   readonly #isObserving: boolean;
   /** Channels whose text waits for `judge`. */
   #waiting: Channel[] = [];
@@ -123,8 +123,9 @@ export class GuardedStream {
 
   /** Asks those who only look on, about what has come so far. */
   async observe(): Promise<void> {
-    const { observers, context } = this.#options;
-    for (const [place, { piece, text }] of this.#observed) {
+    const { observers, context, maxHeld } = this.#options;
+    for (const [place, { piece, text, isCut }] of this.#observed) {
+      if (isCut) observers.for(piece.part).missed(context.direction, maxHeld);
       const about = { ...context, part: piece.part, place, isPartial: false, offset: 0 };
       // oxlint-disable-next-line no-await-in-loop -- one text after the other: nobody waits for them but the end.
       await observers.for(piece.part).check(piece.isJson === true ? new EscapeReader().push(text) : text, about);
@@ -254,8 +255,9 @@ export class GuardedStream {
 
   #observe(piece: StreamPiece): void {
     const seen = this.#observed.get(piece.channel);
-    if (seen === undefined) this.#observed.set(piece.channel, { piece, text: piece.text });
-    // What is beyond the bound is not looked at; nothing is changed for it either way.
+    if (seen === undefined) this.#observed.set(piece.channel, { piece, text: piece.text, isCut: false });
+    // What is beyond the bound is not looked at, which is told; nothing is changed for it either way.
     else if (seen.text.length < this.#options.maxHeld) seen.text += piece.text;
+    else seen.isCut = true;
   }
 }
