@@ -15,6 +15,7 @@ import { findLastGood, type LastGood } from "./generation/last-good.ts";
 import type { ApplyResult } from "./generation/apply.ts";
 import { GenerationManager } from "./generation/manager.ts";
 import { EditMeanings } from "./generation/meaning.ts";
+import { SwapWatch } from "./generation/swap-watch.ts";
 import { createAdminApp } from "./http/admin/app.ts";
 import { configRoutes } from "./http/admin/config.ts";
 import { deploymentRoutes } from "./http/admin/deployments.ts";
@@ -150,15 +151,17 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const endProcessMetrics = addProcessMetrics(metrics);
   const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
+  const swaps = server.autoRollback === undefined ? undefined : new SwapWatch(server.autoRollback, clock);
   const manager = new GenerationManager(container, {
     lastNumber: lastNumberBefore(snapshot, history),
+    ...(swaps !== undefined && { swaps }),
     rehearse: createRehearsal(definitions, log),
     ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last) }),
   });
   const first = await manager.apply(snapshot, { hasServed: held !== undefined });
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
 
-  const edits = new ConfigEdits({ place: options, definitions, manager, history, clock, log }, first, opened, held);
+  const edits = new ConfigEdits({ place: options, definitions, manager, history, swaps, clock, log }, first, opened, held);
   const pluginFiles = watchPluginFiles(definitions.plugins, log);
   addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
   let isDraining = false;

@@ -25,6 +25,8 @@ interface Origin {
   readonly origin: string | null;
   readonly contents_of: number | null;
   readonly forced: boolean;
+  /** Why the gateway went back by itself. */
+  readonly reason: string | null;
 }
 
 interface Status {
@@ -32,6 +34,7 @@ interface Status {
   readonly drift: { readonly files: readonly { readonly path: string; readonly change: string }[] };
   readonly last_attempt: Attempt | null;
   readonly canary: CanaryStatus | null;
+  readonly judged: JudgedStatus | null;
   readonly shadows: readonly Shadow[];
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree?: boolean;
@@ -52,6 +55,14 @@ interface CanaryStatus {
   readonly requests: number;
   readonly errors: number;
   readonly others: { readonly requests: number; readonly errors: number };
+}
+
+interface JudgedStatus {
+  readonly generation: number;
+  readonly until: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly before: { readonly requests: number; readonly errors: number };
 }
 
 interface Shadow {
@@ -157,13 +168,15 @@ async function apply(options: Options, path: string, body: JsonObject): Promise<
 }
 
 function printStatus(status: Status): void {
-  const { live, drift, last_attempt: last, draining, canary, shadows, waiting_for_restart: waiting, workers = [] } = status;
+  const { live, drift, last_attempt: last, draining, canary, judged, shadows, workers = [] } = status;
+  const { waiting_for_restart: waiting } = status;
   if (live === null) console.log("no generation is live");
   else {
     const since = `since ${live.since}`;
     console.log(
       `running generation ${live.generation}${originOf(live)}, digest ${shortOf(live.digest)}, ${since}, ${live.leases} in flight`,
     );
+    if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
     for (const notice of live.notices) console.log(`note: ${notice}`);
   }
   if (drift.files.length === 0) console.log("the files are what runs");
@@ -172,6 +185,12 @@ function printStatus(status: Status): void {
     const { generation, share, ends_at: until, requests, errors, others } = canary;
     console.log(
       `canary generation ${generation} for ${share} of the keys until ${until}: ${errors} of ${requests} requests failed, of all others ${others.errors} of ${others.requests}`,
+    );
+  }
+  if (judged !== null) {
+    const { generation, until, requests, errors, before } = judged;
+    console.log(
+      `generation ${generation} is watched until ${until}: ${errors} of ${requests} requests failed, of the ${before.requests} before ${before.errors}`,
     );
   }
   for (const { pipeline, step, runs, refused, answered, changed, failed } of shadows) {
@@ -228,7 +247,8 @@ const COLUMNS: Parameters<typeof printTable>[0] = {
   at: (row) => row["at"],
   digest: (row) => shortOf(String(row["digest"])),
   origin: (row) => `${String(row["origin"])}${row["contents_of"] === null ? "" : ` of ${String(row["contents_of"])}`}`,
-  changes: (row) => (typeof row["returned"] === "string" ? `canary returned: ${row["returned"]}` : row["changes"]),
+  changes: (row) =>
+    typeof row["returned"] === "string" ? `canary returned: ${row["returned"]}` : (row["reason"] ?? row["changes"]),
 };
 
 function countOf(text: string): number {

@@ -22,6 +22,7 @@ import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import { expiredNotices, stepUseOf } from "./step-use.ts";
 import type {
+  AutoRollbackSettings,
   DeclaredKey,
   GuardrailUseSettings,
   PipelineSettings,
@@ -85,6 +86,7 @@ function serverOf(
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     drainTimeoutMs: milliseconds(server.drain_timeout),
     reload: server.reload,
+    ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
     explainRequests: server.explain_requests,
@@ -95,6 +97,16 @@ function serverOf(
       ["", document.keyAt(["server"])],
       ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
     ]),
+  };
+}
+
+function autoRollbackOf(section: NonNullable<GatewaySections["server"]["auto_rollback"]>): AutoRollbackSettings {
+  const share = (percent: string): number => Number.parseInt(percent, 10) / 100;
+  return {
+    errorRate: share(section.error_rate),
+    onlyBelow: share(section.only_below),
+    minRequests: section.min_requests,
+    forMs: milliseconds(section.for),
   };
 }
 

@@ -70,6 +70,8 @@ export interface ServerSettings {
   readonly drainTimeoutMs: number;
   /** Whether an edit applies when it is saved, or when somebody asks. */
   readonly reload: "on_save" | "on_request";
+  /** Absent: an edit stays, however its requests end. */
+  readonly autoRollback?: AutoRollbackSettings;
   /** A client that takes nothing of its reply for so long is cut. */
   readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
@@ -83,6 +85,18 @@ export interface ServerSettings {
   readonly timeZone: string;
   /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
   readonly places: Readonly<Record<string, Position>>;
+}
+
+/** When a new generation is not to stay. */
+export interface AutoRollbackSettings {
+  /** More than this share of its requests failed, between 0 and 1. */
+  readonly errorRate: number;
+  /** And less than this share of those before. */
+  readonly onlyBelow: number;
+  /** Neither is judged by fewer requests. */
+  readonly minRequests: number;
+  /** After the swap. */
+  readonly forMs: number;
 }
 
 /** Which origins' pages may call. */

@@ -1,11 +1,18 @@
 /** Applying a configuration: how it is asked for, what rehearses it, and how it ended. */
 
-import type { Finding } from "../config/finding.ts";
-import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import type { Log } from "@sluice/spec";
+import { type Finding, formatFinding } from "../config/finding.ts";
+import type { Canary, CanaryEnd, CanaryPlan } from "./canary.ts";
 import type { Generation } from "./generation.ts";
+import type { Judged, SwapWatch } from "./swap-watch.ts";
 
 /** How an attempt to apply a configuration ended. */
 export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
+
+/** How often attempts ended in each way, before the first one. */
+export function noOutcomes(): Record<ApplyOutcome, number> {
+  return { applied: 0, unchanged: 0, refused: 0, superseded: 0, canary: 0, promoted: 0, returned: 0 };
+}
 
 /** An attempt to apply a configuration. */
 export interface ApplyResult {
@@ -16,7 +23,7 @@ export interface ApplyResult {
   /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
   readonly generation: number | undefined;
   readonly findings: readonly Finding[];
-  /** Why a canary ended. */
+  /** Why a canary ended, or the gateway went back by itself. */
   readonly reason?: string;
 }
 
@@ -28,6 +35,10 @@ export interface ApplyOptions {
   readonly canary?: CanaryPlan | undefined;
   /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
   readonly isRenewal?: boolean;
+  /** It takes the place of this generation and of no other, and of no edit that waits. */
+  readonly replaces?: number | undefined;
+  /** Why it is applied, where nobody asked. */
+  readonly reason?: string | undefined;
   /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
   readonly hasServed?: boolean;
 }
@@ -35,12 +46,49 @@ export interface ApplyOptions {
 /** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
 export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
+/** What a manager says of itself. */
+export interface ManagerStatus {
+  readonly live: Generation | undefined;
+  readonly draining: readonly Generation[];
+  readonly canary: Canary | undefined;
+  /** The generation that would be left again if its requests failed. */
+  readonly judged: Judged | undefined;
+  readonly lastAttempt: ApplyResult | undefined;
+  /** How often attempts of this process ended in each way. */
+  readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
+}
+
 /** What a manager goes by. */
 export interface ManagerOptions {
   /** That of the newest generation before this process. */
   readonly lastNumber?: number;
   /** Without it no pipeline is tested. */
   readonly rehearse?: Rehearse;
+  /** Follows which generation serves everybody. */
+  readonly swaps?: SwapWatch;
   /** Numbers a candidate where several workers must agree, by its digest and the last number here. */
   readonly numberOf?: (digest: string, last: number) => number;
+}
+
+/** A log line says this many findings; all of them are on the status page. */
+const MAX_LOGGED_FINDINGS = 20;
+
+/** Logs how an attempt ended. `live` is the generation that serves everybody since. */
+export function logResult(
+  log: Log,
+  { outcome, digest, generation, findings, reason }: ApplyResult,
+  live: number | undefined,
+): void {
+  const fields = {
+    outcome,
+    digest: digest?.slice(0, 12),
+    generation: live,
+    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && outcome !== "applied" && { canary: generation }),
+    findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),
+  };
+  if (outcome === "refused") log.warn("configuration refused", fields);
+  else if (outcome === "returned") log.warn("canary returned", fields);
+  else if (outcome === "applied" && reason !== undefined) log.warn("configuration rolled back by itself", fields);
+  else log.info(`configuration ${outcome}`, fields);
 }

@@ -55,14 +55,15 @@ export function startCanary(
     if (fault !== undefined) end("returned", fault);
   });
   const liveTally = new Tally();
+  const others = live.tally;
   generation.tally = tally;
-  live.tally = liveTally;
+  live.tally = others === undefined ? liveTally : { add: (counted) => [others, liveTally].forEach((one) => one.add(counted)) };
   const timer = setTimeout(() => end(...verdictOf(plan, tally)), plan.forMs);
   const stop = (): void => {
     isOver = true;
     clearTimeout(timer);
     generation.tally = undefined;
-    live.tally = undefined;
+    live.tally = others;
   };
   const salt = generation.snapshot.digest;
   const has = (presented: string): boolean =>

@@ -1,9 +1,12 @@
 /** Candidates: contents on their way to a generation, and what is known of where they came from. */
 
+import type { Finding } from "../config/finding.ts";
 import type { OpenedConfig } from "../config/load.ts";
+import type { Snapshot } from "../config/snapshot.ts";
 import type { ApplyResult } from "./apply.ts";
 import type { CanaryPlan } from "./canary.ts";
 import type { FileTexts, GenerationOrigin } from "./history.ts";
+import type { SwapFault } from "./swap-watch.ts";
 
 /** Contents that run instead of the files. */
 export interface Held {
@@ -22,6 +25,17 @@ export interface Candidate {
   readonly force?: string | undefined;
   readonly canary?: CanaryPlan | undefined;
   readonly isRenewal?: boolean;
+  /** Why the gateway goes back by itself, and from which generation. */
+  readonly fault?: SwapFault | undefined;
+}
+
+/** What a candidate would come to. Nothing of it is applied. */
+export interface Review {
+  readonly digest: string | undefined;
+  readonly isUnchanged: boolean;
+  readonly findings: readonly Finding[];
+  /** The candidate, when it could be read. */
+  readonly snapshot: Snapshot | undefined;
 }
 
 /** A reading of the files that has not ended. */

@@ -1,5 +1,7 @@
 /** Reading configurations in a process that serves: in turns with its traffic, and no text is parsed twice while it stays the same. */
 
+import { resolve } from "node:path";
+import { GatewayError } from "@sluice/spec";
 import type { KnownDocuments } from "../config/document.ts";
 import {
   openConfig,
@@ -11,7 +13,7 @@ import {
 } from "../config/load.ts";
 import { inTurns } from "../config/pieces.ts";
 import { openSettled } from "../config/settled.ts";
-import { heldSource } from "../config/source.ts";
+import { heldSource, overlaidSource } from "../config/source.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { FileTexts } from "./history.ts";
 
@@ -34,6 +36,18 @@ export class ConfigReader {
   /** Texts that somebody holds, with the references' values of now. */
   held(texts: FileTexts): OpenedConfig {
     return openConfig({ ...this.#place, source: heldSource(texts) });
+  }
+
+  /** The files, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
+  overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
+    const texts = new Map(Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]));
+    const opened = openConfig({ ...this.#place, source: overlaidSource(texts) });
+    for (const [path, text] of texts) {
+      if (text === null || opened.documents.includes(path)) continue;
+      const message = `The configuration has no file ${path}: name the gateway file, the prices or a file in the folder of pipelines.`;
+      throw new GatewayError("invalid_field", message, { param: "files" });
+    }
+    return opened;
   }
 
   /** Parses texts that will be held. */

@@ -1,22 +1,22 @@
 /** Edits: how contents of files become a generation, by being noticed, by being asked for, or from the history. */
 
 import { resolve } from "node:path";
-import { type Clock, GatewayError, isGatewayError, type Log } from "@sluice/spec";
-import type { Finding } from "../config/finding.ts";
-import { openConfig, type OpenedConfig, type OpenOptions, type ResolvedConfig, resolveSnapshot } from "../config/load.ts";
+import { type Clock, isGatewayError, type Log } from "@sluice/spec";
+import { type OpenedConfig, type OpenOptions, type ResolvedConfig, resolveSnapshot } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
-import { overlaidSource } from "../config/source.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
-import type { Candidate, Held, Reading } from "./candidate.ts";
+import type { Candidate, Held, Reading, Review } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
 import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
+import { obstacleOf } from "./opens.ts";
+import type { SwapFault, SwapWatch } from "./swap-watch.ts";
 import type { FileTexts, GenerationHistory, HistoryEntry } from "./history.ts";
-import type { ApplyResult } from "./apply.ts";
-import type { GenerationManager, ManagerStatus } from "./manager.ts";
+import type { ApplyResult, ManagerStatus } from "./apply.ts";
+import type { GenerationManager } from "./manager.ts";
 
 /** What edits need of the process. */
 export interface EditParts {
@@ -24,6 +24,8 @@ export interface EditParts {
   readonly definitions: Definitions;
   readonly manager: GenerationManager;
   readonly history: GenerationHistory;
+  /** Absent: nothing goes back by itself. */
+  readonly swaps?: SwapWatch | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,15 +36,6 @@ export interface EditStatus extends ManagerStatus {
   readonly entry: HistoryEntry | undefined;
   /** Files that differ from what runs: after a refused edit, a rollback, a start from the last good one. */
   readonly drift: readonly DriftedFile[];
-}
-
-/** What a candidate would come to. Nothing of it is applied. */
-export interface Review {
-  readonly digest: string | undefined;
-  readonly isUnchanged: boolean;
-  readonly findings: readonly Finding[];
-  /** The candidate, when it could be read. */
-  readonly snapshot: Snapshot | undefined;
 }
 
 const KEPT_ATTEMPTS = 20;
@@ -78,6 +71,7 @@ export class ConfigEdits {
     this.#opened = opened;
     this.#held = held === undefined ? undefined : { ...held, onDisk: digestOnDisk(opened) };
     parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
+    if (parts.swaps !== undefined) parts.swaps.onFault = (fault) => this.#swapFailed(fault);
     const candidate = held === undefined ? opened : this.#reader.held(held.texts);
     this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
     this.#watch = watchConfig({
@@ -119,15 +113,8 @@ export class ConfigEdits {
 
   /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
   review(files: Readonly<Record<string, string | null>>): Review {
-    const { place, definitions, manager } = this.#parts;
-    const texts = new Map(Object.entries(files).map(([name, text]) => [resolve(place.cwd, name), text]));
-    const opened = openConfig({ ...place, source: overlaidSource(texts) });
-    for (const [path, text] of texts) {
-      if (text === null || opened.documents.includes(path)) continue;
-      const message = `The configuration has no file ${path}: name the gateway file, the prices or a file in the folder of pipelines.`;
-      throw new GatewayError("invalid_field", message, { param: "files" });
-    }
-    const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
+    const { definitions, manager } = this.#parts;
+    const { snapshot, findings, pipelines } = resolveSnapshot(this.#reader.overlaid(files), definitions.all);
     if (snapshot === undefined) {
       const order = checkPipelines(pipelines, definitions.steps);
       return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
@@ -141,8 +128,22 @@ export class ConfigEdits {
    * Without a number: the newest one before what runs that differs from it. Throws `not_found`.
    */
   rollback(generation?: number): Promise<ApplyResult> {
+    return this.#back(generation);
+  }
+
+  /** Goes back by itself, unless an edit is on its way: the next failure tells again if it is still needed. */
+  #swapFailed(fault: SwapFault): void {
+    const { manager, swaps, log } = this.#parts;
+    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return;
+    swaps?.settle();
+    this.#back(fault.previous, fault).catch((error: unknown) => {
+      log.error("going back by itself failed", { generation: fault.generation, reason: fault.reason, error });
+    });
+  }
+
+  #back(generation: number | undefined, fault?: SwapFault): Promise<ApplyResult> {
     return this.#inOrder(async () => {
-      const { place, history } = this.#parts;
+      const { place, history, manager, definitions } = this.#parts;
       const target = rollbackTarget(history.entries, this.#entry, generation);
       const texts = history.textsOf(target.generation);
       if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
@@ -151,7 +152,10 @@ export class ConfigEdits {
       const held = { texts, contentsOf: target.generation, onDisk: digestOnDisk(this.#opened) };
       const opened = this.#reader.held(texts);
       const resolved = await this.#reader.resolve(opened);
-      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force: resolved.snapshot?.digest }) };
+      const obstacle = fault && obstacleOf(fault, manager.live?.snapshot, resolved.snapshot, definitions.steps);
+      if (obstacle !== undefined) return { result: Promise.resolve(this.#record(manager.refuse([obstacle]))) };
+      const force = resolved.snapshot?.digest;
+      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force, fault }) };
     });
   }
 
@@ -214,14 +218,15 @@ export class ConfigEdits {
 
   async #apply(candidate: Candidate & { readonly resolved: ResolvedConfig }): Promise<ApplyResult> {
     const { manager, definitions, history } = this.#parts;
-    const { opened, resolved, force, canary, isRenewal } = candidate;
+    const { opened, resolved, force, canary, isRenewal, fault } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
     const hasServed = candidate.origin === "rollback";
-    const options = { force, canary, hasServed, ...(isRenewal === true && { isRenewal }) };
+    const back = fault && { replaces: fault.generation, reason: fault.reason };
+    const options = { force, canary, hasServed, ...back, ...(isRenewal === true && { isRenewal }) };
     const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
     await history.flush();
     return result;
@@ -232,11 +237,16 @@ export class ConfigEdits {
     this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
 
+  #record(result: ApplyResult): ApplyResult {
+    this.#attempts.push(result);
+    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
+    return result;
+  }
+
   #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {
     // It is written down already, where its canary ended.
     if (result.outcome === "promoted") return result;
-    this.#attempts.push(result);
-    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
+    this.#record(result);
     if (result.outcome === "canary") {
       // The files are the canary's. What everybody else has stays, also when a secret changes.
       if (this.#running !== undefined) this.#held = { texts: this.#running, onDisk: digestOnDisk(this.#opened) };

@@ -45,6 +45,7 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
     origin: how.origin,
     contentsOf: how.contentsOf,
     isForced: how.force !== undefined && how.origin === "files",
+    ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
     changes: before === undefined ? [] : changesOf(before, textsOf(opened), opened.cwd),
     effects: effects.slice(0, KEPT_EFFECTS).map(({ risk, about, message }) => ({ risk, about, message })),

@@ -14,7 +14,7 @@ import { BuildError } from "./build-error.ts";
 import { testGuardrails } from "./guardrails.ts";
 import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
-import type { Tally } from "./tally.ts";
+import type { Counter } from "./tally.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
 /** Something that holds a generation: an exchange. */
@@ -104,8 +104,8 @@ export class Generation {
   readonly createdAtMs: number;
   /** Its steps in shadow, and what they would have done. */
   readonly shadows: readonly ShadowReport[];
-  /** While a canary runs: how its requests, or those of everybody else, end. */
-  tally: Tally | undefined;
+  /** While somebody wants to know: how its requests end. */
+  tally: Counter | undefined;
   readonly #scope: ClosingScope;
   readonly #clock: Clock;
   /**

@@ -23,6 +23,8 @@ export interface HistoryEntry {
   readonly path: string;
   /** Files that differ from the generation before, as `config/gateway.yaml (changed)`. */
   readonly changes: readonly string[];
+  /** Why the gateway went back by itself. Absent where somebody asked. */
+  readonly reason?: string;
   /** Why a canary was returned. Such a generation never served everybody, and is nothing to go back to. */
   readonly returned?: string;
   /** What the edit meant, the worst first. Absent in the histories of older versions. */

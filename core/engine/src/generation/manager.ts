@@ -2,32 +2,29 @@
 
 import type { DependencyContainer } from "tsyringe";
 import type { Clock, Log } from "@sluice/spec";
-import { type Finding, formatFinding } from "../config/finding.ts";
+import type { Finding } from "../config/finding.ts";
 import { Turns } from "../config/pieces.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { policyFindings } from "../lint/lint.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
-import type { ApplyOptions, ApplyOutcome, ApplyResult, ManagerOptions, Rehearse } from "./apply.ts";
+import {
+  type ApplyOptions,
+  type ApplyOutcome,
+  type ApplyResult,
+  logResult,
+  noOutcomes,
+  type ManagerOptions,
+  type ManagerStatus,
+  type Rehearse,
+} from "./apply.ts";
 import { type Canary, type CanaryEnd, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
 import { BuildError, buildFinding } from "./build-error.ts";
 import { coldChanges } from "./cold.ts";
 import { isForced, shrinkage } from "./shrink.ts";
+import type { SwapWatch } from "./swap-watch.ts";
 import { PROCESS } from "./tokens.ts";
-
-/** What `GET /config/status` tells. */
-export interface ManagerStatus {
-  readonly live: Generation | undefined;
-  readonly draining: readonly Generation[];
-  readonly canary: Canary | undefined;
-  readonly lastAttempt: ApplyResult | undefined;
-  /** How often attempts of this process ended in each way. */
-  readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
-}
-
-/** A log line says this many findings; all of them are on the status page. */
-const MAX_LOGGED_FINDINGS = 20;
 
 /**
  * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
@@ -49,6 +46,7 @@ export class GenerationManager {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #rehearse: Rehearse | undefined;
+  readonly #swaps: SwapWatch | undefined;
   readonly #draining = new Map<Generation, Promise<void>>();
   #live: Generation | undefined;
   #canary: Canary | undefined;
@@ -57,15 +55,7 @@ export class GenerationManager {
   #lastNumber = 0;
   readonly #numberOf: (digest: string, last: number) => number;
   #lastAttempt: ApplyResult | undefined;
-  readonly #outcomes: Record<ApplyOutcome, number> = {
-    applied: 0,
-    unchanged: 0,
-    refused: 0,
-    superseded: 0,
-    canary: 0,
-    promoted: 0,
-    returned: 0,
-  };
+  readonly #outcomes = noOutcomes();
   #waiting: Waiting | undefined;
   /** The digest of the candidate that is being applied. */
   #attempting: string | undefined;
@@ -74,8 +64,9 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, numberOf }: ManagerOptions = {}) {
+  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, swaps, numberOf }: ManagerOptions = {}) {
     this.#rehearse = rehearse;
+    this.#swaps = swaps;
     this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
     this.#lastNumber = lastNumber;
     this.#container = container;
@@ -94,9 +85,15 @@ export class GenerationManager {
       live: this.#live,
       draining: [...this.#draining.keys()],
       canary: this.#canary,
+      judged: this.#swaps?.judged,
       lastAttempt: this.#lastAttempt,
       outcomes: this.#outcomes,
     };
+  }
+
+  /** Whether a candidate is being applied. */
+  get isBusy(): boolean {
+    return this.#isApplying;
   }
 
   /** The generation for whoever presents this: the live one, or the canary. Asked only where a canary may run. */
@@ -119,7 +116,7 @@ export class GenerationManager {
     canary.stop();
     const { generation } = canary;
     const leaving = end === "promoted" ? live : generation;
-    if (end === "promoted") this.#live = generation;
+    if (end === "promoted") this.#serve(generation, false);
     this.#drain(leaving, leaving.snapshot.server.drainTimeoutMs);
     const ended = { ...this.#result(end, generation.snapshot.digest, []), generation: generation.number, reason };
     this.onCanaryEnd(ended);
@@ -128,6 +125,10 @@ export class GenerationManager {
 
   /** Applies a snapshot. Whatever fails before the swap changes nothing. */
   apply(snapshot: Snapshot, options: ApplyOptions = {}): Promise<ApplyResult> {
+    // Whoever goes back by itself does not overtake a person.
+    if (options.replaces !== undefined && this.#waiting !== undefined) {
+      return Promise.resolve(this.#result("superseded", snapshot.digest, []));
+    }
     return new Promise((resolve, reject) => {
       this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
       this.#waiting = { snapshot, options, resolve, reject };
@@ -185,6 +186,7 @@ export class GenerationManager {
 
   async #attempt({ snapshot, options }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
+    if (this.#isLate(options)) return this.#result("superseded", digest, []);
     if (this.#live?.snapshot.digest === digest) {
       if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
       return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
@@ -209,7 +211,7 @@ export class GenerationManager {
     }
     await turns.giveWay();
     const { failures, isCut } = await this.#test(next, options);
-    if (failures.length > 0 || isCut) {
+    if (failures.length > 0 || isCut || this.#isLate(options)) {
       await next.drain(0);
       return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
     }
@@ -220,9 +222,22 @@ export class GenerationManager {
       this.#canary = startCanary(next, previous, options.canary, this.#clock.now(), (end, reason) => this.endCanary(end, reason));
       return { ...this.#result("canary", digest, []), generation: next.number };
     }
-    this.#live = next;
+    this.#serve(next, options.hasServed !== true && options.isRenewal !== true);
     if (previous !== undefined) this.#drain(previous, snapshot.server.drainTimeoutMs);
-    return { ...this.#result("applied", digest, []), generation: next.number };
+    const { reason } = options;
+    return { ...this.#result("applied", digest, []), generation: next.number, ...(reason !== undefined && { reason }) };
+  }
+
+  /** The swap. */
+  #serve(generation: Generation, isEdit: boolean): void {
+    const previous = this.#live;
+    this.#live = generation;
+    this.#swaps?.follow(generation, previous, isEdit);
+  }
+
+  /** Whether what a candidate was to replace serves nobody any more. */
+  #isLate({ replaces }: ApplyOptions): boolean {
+    return replaces !== undefined && this.#live?.number !== replaces;
   }
 
   /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
@@ -277,18 +292,8 @@ export class GenerationManager {
 
   #finish(result: ApplyResult): ApplyResult {
     this.#lastAttempt = result;
-    const { outcome, digest, findings, reason } = result;
-    this.#outcomes[outcome]++;
-    const fields = {
-      outcome,
-      digest: digest?.slice(0, 12),
-      generation: this.#live?.number,
-      ...(reason === undefined ? {} : { canary: result.generation, reason }),
-      findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),
-    };
-    if (outcome === "refused") this.#log.warn("configuration refused", fields);
-    else if (outcome === "returned") this.#log.warn("canary returned", fields);
-    else this.#log.info(`configuration ${outcome}`, fields);
+    this.#outcomes[result.outcome]++;
+    logResult(this.#log, result, this.#live?.number);
     return result;
   }
 }

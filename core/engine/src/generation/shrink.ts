@@ -105,10 +105,17 @@ function guardsOfRoutes(snapshot: Snapshot, definitions: StepDefinitions): Reado
 
 function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): ReadonlySet<string> {
   // In shadow a step refuses nobody.
-  const words = steps
-    .filter(({ isShadow }) => isShadow !== true)
-    .flatMap(({ use }) => [use, ...(definitions.get(use)?.provides ?? [])]);
-  return new Set(words.filter((word) => Object.hasOwn(GUARDS, word)).map((word) => GUARDS[word] ?? word));
+  const words = steps.filter(({ isShadow }) => isShadow !== true).flatMap(({ use }) => guardWords(use, definitions));
+  return new Set(words.map((word) => GUARDS[word] ?? word));
+}
+
+/** Whether a step guards its route, by its name or by what it `provides`. */
+export function isGuarding(use: string, definitions: StepDefinitions): boolean {
+  return guardWords(use, definitions).length > 0;
+}
+
+function guardWords(use: string, definitions: StepDefinitions): readonly string[] {
+  return [use, ...(definitions.get(use)?.provides ?? [])].filter((word) => Object.hasOwn(GUARDS, word));
 }
 
 /** A secret's file that is gone for a moment must not switch off a provider that works. */

@@ -10,11 +10,21 @@ export interface Counted {
   readonly attempts: readonly Attempt[];
 }
 
+/** Whoever counts the requests of a generation as they end. */
+export interface Counter {
+  add(counted: Counted): void;
+}
+
+/** Whether a request ended with a status from 500 on; a stream that broke did. */
+export function hasFailed({ failure, reply }: Counted): boolean {
+  return (failure?.status ?? reply?.status ?? 0) >= 500;
+}
+
 /** Waits that are kept: the newest ones. */
 const MAX_WAITS = 1_000;
 
 /** Counts requests. */
-export class Tally {
+export class Tally implements Counter {
   requests = 0;
   /** Requests that ended with a status from 500 on, streams that broke included. */
   errors = 0;
@@ -30,12 +40,13 @@ export class Tally {
     return this.requests === 0 ? 0 : this.errors / this.requests;
   }
 
-  add({ startedAtMs, failure, reply, attempts }: Counted): void {
+  add(counted: Counted): void {
+    const { startedAtMs, attempts } = counted;
     const last = attempts.at(-1);
     const contentAtMs = last?.firstContentAtMs ?? last?.endedAtMs;
     if (contentAtMs !== undefined) this.#waits[this.requests % MAX_WAITS] = contentAtMs - startedAtMs;
     this.requests += 1;
-    if ((failure?.status ?? reply?.status ?? 0) >= 500) this.errors += 1;
+    if (hasFailed(counted)) this.errors += 1;
     this.#onCounted();
   }
 

@@ -9,6 +9,8 @@ const HOST: JsonSchema = {
   description: "Address to listen on; 0.0.0.0 for every network.",
 };
 
+const PERCENT: JsonSchema = { type: "string", pattern: "^(100|[1-9]?[0-9])%$" };
+
 /** The schema of `server:`. */
 export const serverSchema: JsonSchema = {
   type: "object",
@@ -68,6 +70,29 @@ export const serverSchema: JsonSchema = {
       default: "on_save",
       description:
         "When an edit of the files applies: `on_save`, as soon as it is saved; `on_request`, at `sluice reload`, so that it can begin as a canary.",
+    },
+    auto_rollback: {
+      type: "object",
+      description:
+        "Goes back to the generation before by itself, when requests of a new one fail and those before did not; never where that would open what the edit closed. Without this section an edit stays.",
+      additionalProperties: false,
+      properties: {
+        error_rate: { ...PERCENT, default: "20%", description: "More of its requests than this end with a status from 500 on." },
+        only_below: {
+          ...PERCENT,
+          default: "5%",
+          description:
+            "Of the 100 requests before it fewer than this did: an upstream that fails already is no fault of the edit.",
+        },
+        min_requests: {
+          type: "integer",
+          minimum: 1,
+          maximum: 100,
+          default: 20,
+          description: "Neither is judged by fewer requests.",
+        },
+        for: { type: "string", format: "duration", default: "30s", description: "How long a new generation is watched." },
+      },
     },
     stalled_client_timeout: {
       type: "string",
@@ -130,6 +155,12 @@ export interface ServerSection {
   readonly auth_headers: readonly string[];
   readonly drain_timeout: string;
   readonly reload: "on_save" | "on_request";
+  readonly auto_rollback?: {
+    readonly error_rate: string;
+    readonly only_below: string;
+    readonly min_requests: number;
+    readonly for: string;
+  };
   readonly stalled_client_timeout: string;
   readonly max_body: string;
   readonly explain_requests: number;

@@ -12,6 +12,7 @@ import type { HistoryEntry } from "../../generation/history.ts";
 import type { ApplyResult } from "../../generation/apply.ts";
 import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
+import type { Judged } from "../../generation/swap-watch.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -26,13 +27,14 @@ export function configRoutes(
 ): AdminRoutes {
   return {
     async "GET /config/status"() {
-      const { live, draining, canary, lastAttempt, entry, drift } = edits.status;
+      const { live, draining, canary, judged, lastAttempt, entry, drift } = edits.status;
       return {
         live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry) },
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
         draining: draining.map(describeDraining),
         canary: canary === undefined ? null : describeCanary(canary),
+        judged: judged === undefined ? null : describeJudged(judged),
         shadows: live === undefined ? [] : live.shadows.map(describeShadow),
         waiting_for_restart: waitingForRestart(),
       };
@@ -178,7 +180,12 @@ function describeLive(live: Generation) {
 }
 
 function describeOrigin(entry: HistoryEntry | undefined) {
-  return { origin: entry?.origin ?? null, contents_of: entry?.contentsOf ?? null, forced: entry?.isForced ?? false };
+  return {
+    origin: entry?.origin ?? null,
+    contents_of: entry?.contentsOf ?? null,
+    forced: entry?.isForced ?? false,
+    reason: entry?.reason ?? null,
+  };
 }
 
 function describeAttempt({ outcome, atMs, digest, generation, findings, reason }: ApplyResult) {
@@ -199,6 +206,10 @@ function describeFinding(finding: Finding) {
 
 function describeDraining({ number, leases, oldestLeaseMs }: Generation) {
   return { generation: number, leases, oldest_age_ms: Math.round(oldestLeaseMs) };
+}
+
+function describeJudged({ generation, untilMs, requests, errors, before }: Judged) {
+  return { generation, until: new Date(untilMs).toISOString(), requests, errors, before: { ...before } };
 }
 
 function describeCanary({ generation, plan, beganAtMs, tally, liveTally }: Canary) {

@@ -1,0 +1,124 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { GatewayError } from "@sluice/spec";
+import { fakeClock } from "@sluice/kit/testing";
+import type { Generation } from "./generation.ts";
+import { type SwapFault, SwapWatch } from "./swap-watch.ts";
+import type { Counter } from "./tally.ts";
+
+const SETTINGS = { errorRate: 0.2, onlyBelow: 0.05, minRequests: 20, forMs: 30_000 };
+
+let clock: ReturnType<typeof fakeClock>;
+let watch: SwapWatch;
+let faults: SwapFault[];
+
+const generationOf = (number: number, digest = `digest-${number}`): Generation =>
+  ({ number, snapshot: { digest }, tally: undefined as Counter | undefined }) as unknown as Generation;
+
+/** Requests that end on a generation, those that fail last. */
+function end(generation: Generation, requests: number, errors = 0): void {
+  for (let index = 0; index < requests; index += 1) {
+    const failure = index >= requests - errors ? new GatewayError("upstream_unreachable", "no") : undefined;
+    generation.tally?.add({ startedAtMs: 0, failure, reply: undefined, attempts: [] });
+  }
+}
+
+beforeEach(() => {
+  clock = fakeClock();
+  watch = new SwapWatch(SETTINGS, clock);
+  faults = [];
+  watch.onFault = (fault) => faults.push(fault);
+});
+
+describe("the watch over a swap", () => {
+  const [old, next] = [generationOf(1), generationOf(2)];
+
+  function swapAfter(requests: number, errors = 0): void {
+    watch.follow(old, undefined, true);
+    end(old, requests, errors);
+    watch.follow(next, old, true);
+  }
+
+  it("tells of a generation whose requests fail where those before did not", () => {
+    swapAfter(50, 2);
+    end(next, 19, 10);
+    expect(faults).toEqual([]);
+    end(next, 1, 1);
+    const reason = "11 of the first 20 requests of generation 2 failed, of the 50 before 2";
+    expect(faults).toEqual([{ generation: 2, previous: 1, reason }]);
+    expect(watch.judged).toMatchObject({ generation: 2, requests: 20, errors: 11, before: { requests: 50, errors: 2 } });
+  });
+
+  it("bears as many failures as it is told to", () => {
+    swapAfter(50);
+    end(next, 80);
+    end(next, 20, 20);
+    expect(faults).toEqual([]);
+    end(next, 1, 1);
+    expect(faults).toHaveLength(1);
+  });
+
+  it("says nothing where those before failed as well, or were too few to tell", () => {
+    swapAfter(40, 2);
+    end(next, 40, 40);
+    expect(faults).toEqual([]);
+    watch = new SwapWatch(SETTINGS, clock);
+    watch.onFault = (fault) => faults.push(fault);
+    swapAfter(19);
+    end(next, 40, 40);
+    expect(faults).toEqual([]);
+  });
+
+  it("counts what ends on the old generation meanwhile: an upstream that fails fails both", () => {
+    swapAfter(40);
+    end(old, 3, 3);
+    end(next, 40, 40);
+    expect(faults).toEqual([]);
+    expect(watch.judged?.before).toEqual({ requests: 43, errors: 3 });
+  });
+
+  it("compares with the newest hundred requests", () => {
+    watch.follow(old, undefined, true);
+    end(old, 60, 60);
+    end(old, 100);
+    watch.follow(next, old, true);
+    expect(watch.judged?.before).toEqual({ requests: 100, errors: 0 });
+  });
+
+  it("ends after its time", () => {
+    swapAfter(50);
+    clock.advance(30_001);
+    end(next, 40, 40);
+    expect([faults, watch.judged]).toEqual([[], undefined]);
+  });
+
+  it("judges no start and nothing that served before", () => {
+    watch.follow(old, undefined, true);
+    expect(watch.judged).toBeUndefined();
+    watch.follow(next, old, false);
+    expect(watch.judged).toBeUndefined();
+  });
+
+  it("judges contents once, and forgets their requests", () => {
+    swapAfter(50);
+    end(next, 20, 20);
+    watch.settle();
+    const [third, again] = [generationOf(3, "digest-1"), generationOf(4, "digest-2")];
+    watch.follow(third, next, false);
+    watch.follow(again, third, true);
+    end(again, 40, 40);
+    expect(faults).toHaveLength(1);
+    const fifth = generationOf(5);
+    watch.follow(fifth, again, true);
+    expect(watch.judged?.before.requests).toBe(90);
+  });
+
+  it("forgets no request of before when it has gone back", () => {
+    swapAfter(50);
+    end(next, 30, 30);
+    watch.settle();
+    const [third, fourth] = [generationOf(3, "digest-1"), generationOf(4)];
+    watch.follow(third, next, false);
+    watch.follow(fourth, third, true);
+    expect(watch.judged?.before).toEqual({ requests: 50, errors: 0 });
+  });
+});

@@ -1,0 +1,132 @@
+/** The watch over a swap: whether the requests of a new generation fail where those before it did not. */
+
+import type { Clock } from "@sluice/spec";
+import { BoundedMap } from "../config/bounded-map.ts";
+import type { AutoRollbackSettings } from "../config/snapshot.ts";
+import type { Generation } from "./generation.ts";
+import { type Counted, hasFailed } from "./tally.ts";
+
+/** How requests ended. */
+export interface Ended {
+  readonly requests: number;
+  readonly errors: number;
+}
+
+/** A generation that is judged. */
+export interface Judged extends Ended {
+  readonly generation: number;
+  /** Until when, in milliseconds since 1970. */
+  readonly untilMs: number;
+  /** The newest requests before it, and those that ended on an older generation since. */
+  readonly before: Ended;
+}
+
+/** Why a generation is not to stay. */
+export interface SwapFault {
+  readonly generation: number;
+  /** The one before it. */
+  readonly previous: number;
+  /** For a person. */
+  readonly reason: string;
+}
+
+/** Requests before a swap that it is compared with. */
+const KEPT = 100;
+/** Contents that were judged to fail: nobody is sent back from them twice. */
+const KEPT_DIGESTS = 1_000;
+
+interface Watched {
+  readonly generation: Generation;
+  readonly previous: Generation;
+  readonly untilMs: number;
+  readonly earlier: readonly boolean[];
+  requests: number;
+  errors: number;
+  before: { requests: number; errors: number };
+}
+
+/** Follows the generation that serves everybody. */
+export class SwapWatch {
+  /** Told of each request that makes the fault plain, until `settle`. */
+  onFault: (fault: SwapFault) => void = () => undefined;
+  readonly #settings: AutoRollbackSettings;
+  readonly #clock: Clock;
+  readonly #settled = new BoundedMap<true>(KEPT_DIGESTS);
+  /** Whether each of the newest requests failed, the newest last. */
+  #newest: boolean[] = [];
+  #live: Generation | undefined;
+  #watched: Watched | undefined;
+
+  constructor(settings: AutoRollbackSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** The generation that is judged now. */
+  get judged(): Judged | undefined {
+    const watched = this.#current();
+    if (watched === undefined) return undefined;
+    const { generation, untilMs, requests, errors, before } = watched;
+    return { generation: generation.number, untilMs, requests, errors, before: { ...before } };
+  }
+
+  /** A generation serves everybody from now on. Judged is an edit alone: not a start, and not what has served before. */
+  follow(generation: Generation, previous: Generation | undefined, isEdit: boolean): void {
+    const isJudged = isEdit && previous !== undefined && this.#settled.get(generation.snapshot.digest) === undefined;
+    const errors = this.#newest.filter(Boolean).length;
+    this.#live = generation;
+    this.#watched = !isJudged
+      ? undefined
+      : {
+          generation,
+          previous,
+          untilMs: this.#clock.now() + this.#settings.forMs,
+          earlier: [...this.#newest],
+          requests: 0,
+          errors: 0,
+          before: { requests: this.#newest.length, errors },
+        };
+    generation.tally = { add: (counted: Counted) => this.#count(generation, hasFailed(counted)) };
+  }
+
+  /** What was found is acted upon: these contents are judged no more, and their requests are nothing to compare with. */
+  settle(): void {
+    if (this.#watched === undefined) return;
+    this.#settled.set(this.#watched.generation.snapshot.digest, true);
+    this.#newest = [...this.#watched.earlier];
+    this.#watched = undefined;
+  }
+
+  #count(generation: Generation, isError: boolean): void {
+    const watched = this.#current();
+    if (generation !== this.#live) {
+      // An upstream that fails fails those of before as well.
+      if (watched !== undefined) add(watched.before, isError);
+      return;
+    }
+    this.#newest.push(isError);
+    if (this.#newest.length > KEPT) this.#newest.shift();
+    if (watched === undefined) return;
+    add(watched, isError);
+    const fault = isError ? this.#faultOf(watched) : undefined;
+    if (fault !== undefined) this.onFault(fault);
+  }
+
+  #faultOf({ generation, previous, requests, errors, before }: Watched): SwapFault | undefined {
+    const { errorRate, onlyBelow, minRequests } = this.#settings;
+    if (requests < minRequests || errors / requests <= errorRate) return undefined;
+    if (before.requests < minRequests || before.errors / before.requests >= onlyBelow) return undefined;
+    const reason = `${errors} of the first ${requests} requests of generation ${generation.number} failed, of the ${before.requests} before ${before.errors}`;
+    return { generation: generation.number, previous: previous.number, reason };
+  }
+
+  #current(): Watched | undefined {
+    if (this.#watched !== undefined && this.#clock.now() > this.#watched.untilMs) this.#watched = undefined;
+    return this.#watched;
+  }
+}
+
+function add(ended: { requests: number; errors: number }, isError: boolean): void {
+  ended.requests += 1;
+  if (isError) ended.errors += 1;
+}
