@@ -53,6 +53,8 @@ export interface ManagerStatus {
   readonly canary: Canary | undefined;
   /** The generation that would be left again if its requests failed. */
   readonly judged: Judged | undefined;
+  /** Generations that were found to fail so. */
+  readonly failing: number;
   readonly lastAttempt: ApplyResult | undefined;
   /** How often attempts of this process ended in each way. */
   readonly outcomes: Readonly<Record<ApplyOutcome, number>>;

@@ -86,6 +86,7 @@ export class GenerationManager {
       draining: [...this.#draining.keys()],
       canary: this.#canary,
       judged: this.#swaps?.judged,
+      failing: this.#swaps?.failing ?? 0,
       lastAttempt: this.#lastAttempt,
       outcomes: this.#outcomes,
     };

@@ -49,6 +49,8 @@ interface Watched {
 export class SwapWatch {
   /** Told of each request that makes the fault plain, until `settle`. */
   onFault: (fault: SwapFault) => void = () => undefined;
+  /** Faults that were settled. */
+  failing = 0;
   readonly #settings: AutoRollbackSettings;
   readonly #clock: Clock;
   readonly #settled = new BoundedMap<true>(KEPT_DIGESTS);
@@ -92,6 +94,7 @@ export class SwapWatch {
   /** What was found is acted upon: these contents are judged no more, and their requests are nothing to compare with. */
   settle(): void {
     if (this.#watched === undefined) return;
+    this.failing += 1;
     this.#settled.set(this.#watched.generation.snapshot.digest, true);
     this.#newest = [...this.#watched.earlier];
     this.#watched = undefined;

@@ -107,6 +107,10 @@ export const STATE_METRICS = {
     help: "Attempts to apply a configuration, by outcome: applied, unchanged, refused, superseded.",
     labels: ["outcome"],
   }),
+  failing: metric({
+    name: "sluice_config_failing_generations_total",
+    help: "Generations whose requests failed where those before did not (server.auto_rollback): taken back, or kept because going back would have opened what the edit closed.",
+  }),
   draining: metric({ name: "sluice_draining_generations", help: "Older generations that still serve what they began." }),
   drainingLeases: metric({ name: "sluice_draining_leases", help: "Requests that older generations still serve." }),
   drainingAge: metric({ name: "sluice_draining_oldest_seconds", help: "The age of the oldest request of an older generation." }),

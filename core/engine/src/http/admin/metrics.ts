@@ -46,6 +46,7 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   metrics.observe("counter", STATE.applies, () =>
     Object.entries(edits.status.outcomes).map(([outcome, count]): Sample => [count, outcome]),
   );
+  metrics.observe("counter", STATE.failing, () => one(edits.status.failing));
   gauge(STATE.draining, () => one(edits.status.draining.length));
   gauge(STATE.drainingLeases, () => one(edits.status.draining.reduce((sum, { leases }) => sum + leases, 0)));
   gauge(STATE.drainingAge, () =>
