@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { readDocument, type ConfigDocument } from "./document.ts";
-import { MAX_FILE_BYTES } from "./source.ts";
+import { readDocument, readInPieces, type ConfigDocument, type KnownDocuments } from "./document.ts";
+import { atOnce } from "./pieces.ts";
+import { diskSource, MAX_FILE_BYTES } from "./source.ts";
 import { TestFolder } from "./load.fixture.ts";
 
 function read(text: string | Uint8Array): ReturnType<typeof readDocument> {
@@ -51,6 +52,17 @@ describe("reading a document", () => {
 
   it("reads words of older YAML as text", () => {
     expect(read("a: yes\nb: 0777\nc: 1_000\nd: 12:30\n").document?.value).toEqual({ a: "yes", b: 777, c: "1_000", d: "12:30" });
+  });
+
+  it("parses a file again when its text is another one", () => {
+    using folder = new TestFolder();
+    const known: KnownDocuments = new Map();
+    const read = (text: string) => atOnce(readInPieces(folder.write("a.yaml", text), "a.yaml", diskSource, known));
+    const first = read("a: 1\n");
+    expect(read("a: 1\n")).toBe(first);
+    expect(read("a: 2\n").document?.value).toEqual({ a: 2 });
+    expect(read("a: [\n")).toBe(read("a: [\n"));
+    expect(read("a: 1\n").document?.value).toEqual({ a: 1 });
   });
 
   it("refuses a file beyond the limit, a file that is not text and a file that is not there", () => {

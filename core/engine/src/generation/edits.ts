@@ -10,7 +10,7 @@ import type { Definitions } from "../registry/definitions.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import type { Candidate, Held, Reading, Review } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
-import { digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
+import { digestAsRead, digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
 import { obstacleOf } from "./opens.ts";
 import type { SwapFault, SwapWatch } from "./swap-watch.ts";
@@ -149,10 +149,12 @@ export class ConfigEdits {
       if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
         throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
       }
-      const held = { texts, contentsOf: target.generation, onDisk: digestOnDisk(this.#opened) };
+      // A person goes back from what is there; by itself the gateway goes back from what it has read, and a save since then applies.
+      const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
+      const held = { texts, contentsOf: target.generation, onDisk };
       const opened = this.#reader.held(texts);
       const resolved = await this.#reader.resolve(opened);
-      const obstacle = fault && obstacleOf(fault, manager.live?.snapshot, resolved.snapshot, definitions.steps);
+      const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
       if (obstacle !== undefined) return { result: Promise.resolve(this.#record(manager.refuse([obstacle]))) };
       const force = resolved.snapshot?.digest;
       return { result: this.#apply({ opened, resolved, origin: "rollback", held, force, fault }) };

@@ -35,6 +35,12 @@ export function digestOnDisk({ documents }: OpenedConfig): string {
   return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
 }
 
+/** What they were when they were read: the same text as long as nobody has saved anything since. */
+export function digestAsRead({ documents, files }: OpenedConfig): string {
+  const read = new Map(files.map(({ path, digest }) => [path, ["read", digest]]));
+  return sha256(JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])));
+}
+
 function contentsOnDisk(path: string): readonly string[] {
   const read = diskSource.read(path);
   return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];

@@ -4,6 +4,7 @@ import type { StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { PipelineSettings, Snapshot } from "../config/snapshot.ts";
 import { isSame, listed } from "./effects/compare.ts";
+import type { Generation } from "./generation.ts";
 import { isGuarding } from "./shrink.ts";
 import type { SwapFault } from "./swap-watch.ts";
 
@@ -11,16 +12,18 @@ type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
 /** The finding because of which a generation that fails stays all the same; `undefined` when nothing speaks against the one before. */
 export function obstacleOf(
-  { previous, reason }: SwapFault,
-  live: Snapshot | undefined,
+  { generation, previous, reason }: SwapFault,
+  live: Generation | undefined,
   target: Snapshot | undefined,
   definitions: StepDefinitions,
 ): Finding | undefined {
-  if (live === undefined || target === undefined) return undefined;
-  const unwanted = opens(live, target, definitions);
+  // Another edit has taken its place: nothing is gone back from.
+  if (live?.number !== generation || target === undefined) return undefined;
+  const { pipelines, files } = live.snapshot;
+  const unwanted = opens(live.snapshot, target, definitions);
   if (unwanted === undefined) return undefined;
   return {
-    at: live.pipelines[0]?.at ?? { file: live.files[0]?.path ?? "", line: 1, column: 1 },
+    at: pipelines[0]?.at ?? { file: files[0]?.path ?? "", line: 1, column: 1 },
     message: `${reason}; it stays, because generation ${previous} ${unwanted}.`,
     fix: `Correct the edit; or, if that is meant, go back with \`sluice rollback ${previous}\`.`,
   };
