@@ -98,7 +98,7 @@ describe("an edit whose requests fail", () => {
   it("stays when the same contents are asked for again", async () => {
     const { generation } = (await status()).live;
     expect(await configPost(gateway, "reload")).toMatchObject({ outcome: "applied", generation: generation + 1 });
-    expect(new Set(await ask(30))).toEqual(new Set([500]));
+    expect(new Set(await ask(30))).toEqual(new Set([502]));
     expect(await status()).toMatchObject({ judged: null, live: { generation: generation + 1, contents_of: null } });
   });
 
@@ -114,7 +114,7 @@ describe("an edit whose requests fail", () => {
 
   it("stays where the upstream failed before", async () => {
     upstream.script("good", { kind: "error", status: 500, message: "no" });
-    expect(new Set(await ask(20))).toEqual(new Set([500]));
+    expect(new Set(await ask(20))).toEqual(new Set([502]));
     const { generation } = (await status()).live;
     await edit(target("good"), "{ id: other, targets: [{ provider: echo, model: echo }] }");
     await ask(30);

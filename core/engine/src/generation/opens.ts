@@ -19,11 +19,11 @@ export function obstacleOf(
 ): Finding | undefined {
   // Another edit has taken its place: nothing is gone back from.
   if (live?.number !== generation || target === undefined) return undefined;
-  const { pipelines, files } = live.snapshot;
+  const [file] = live.snapshot.files;
   const unwanted = opens(live.snapshot, target, definitions);
   if (unwanted === undefined) return undefined;
   return {
-    at: pipelines[0]?.at ?? { file: files[0]?.path ?? "", line: 1, column: 1 },
+    at: { file: file?.end.file ?? "", line: 1, column: 1 },
     message: `${reason}; it stays, because generation ${previous} ${unwanted}.`,
     fix: `Correct the edit; or, if that is meant, go back with \`sluice rollback ${previous}\`.`,
   };
