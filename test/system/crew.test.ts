@@ -1,7 +1,7 @@
 /** The crew under hostile hands: crashes, signals and edits in the middle of starts and restarts. */
 
 import { Agent, request } from "node:http";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -119,6 +119,23 @@ describe("a restart", () => {
     const after = await wholeCrew(gateway, pidsOf(before).slice(0, 1));
     expect(after.workers.map(({ generation }) => generation)).toEqual([before.live.generation, before.live.generation]);
     expect(after.workers_agree).toBe(true);
+  });
+});
+
+describe("a start", () => {
+  it("misses no edit that is saved meanwhile", async () => {
+    workspace = createCrewWorkspace(upstream.baseUrl);
+    const marker = join(workspace.folder, "in-the-middle");
+    const slow = `if (word === "first") { process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(marker)}, ""); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700); }`;
+    workspace.writeStep({ create: slow });
+    const starting = startGateway(workspace);
+    // The tests of the pipelines make the step as well: the last workers are in the middle of it for long enough.
+    await eventually("the middle of the start", () => existsSync(marker), 20_000);
+    workspace.writeWord("second");
+    gateway = await starting;
+    await eventually("the edit", async () => (await wholeCrew(gateway)).workers_agree);
+    const said = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
+    expect(said.headers.get("x-said")).toBe("second");
   });
 });
 

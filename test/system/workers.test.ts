@@ -27,6 +27,7 @@ let pluginFile: string;
 
 const stepSaying = (word: string): string => `
 import { defineStep } from "@sluice/kit";
+import "./imported.ts";
 export default defineStep({
   name: "says", stability: "experimental", summary: "Says a word.", config: { type: "object", properties: {} },
   operations: ["chat"],
@@ -41,6 +42,7 @@ beforeAll(async () => {
   mkdirSync(join(workspace.folder, "my-plugins"));
   pluginFile = join(workspace.folder, "my-plugins/says.ts");
   writeFileSync(pluginFile, stepSaying("first"));
+  writeFileSync(join(workspace.folder, "my-plugins/imported.ts"), "export {};");
   const text = workspace.config({ baseUrl: upstream.baseUrl, server: `workers: ${SIZE}` });
   workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/says.ts"\n'));
   const chatFile = join(workspace.pipelinesFolder, "chat.yaml");
@@ -170,6 +172,9 @@ describe("workers", () => {
       return now.waiting_for_restart.length > 0 && now;
     });
     expect(waiting.waiting_for_restart).toEqual([pluginFile]);
+    const imported = join(workspace.folder, "my-plugins/imported.ts");
+    writeFileSync(imported, "export const other = true;");
+    await eventually("the imported file too", async () => (await status()).waiting_for_restart.includes(imported));
     const load = startLoad(gateway, 8, "gpt-4o-mini");
     const command = runCommand(["restart", "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
     expect(await command.ended).toEqual({ code: 0, signal: null });

@@ -162,7 +162,10 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, swaps, clock, log }, first, opened, held);
-  const pluginFiles = watchPluginFiles(definitions.plugins, log);
+  // What was saved since the files were read, while everything was made. The log says how it went.
+  if (held === undefined && edits.status.drift.length > 0) void edits.reload().catch(() => undefined);
+  const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
+  const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
   addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
   let isDraining = false;
   const publicApp = createPublicApp({

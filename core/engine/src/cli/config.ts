@@ -198,7 +198,10 @@ function printStatus(status: Status): void {
       `in shadow: ${step} of ${pipeline}: of ${runs} requests it would have refused ${refused}, answered ${answered}, changed ${changed}; it failed at ${failed}`,
     );
   }
-  if (waiting.length > 0) console.log(`changed since they were loaded, and wait for sluice restart: ${waiting.join(", ")}`);
+  if (waiting.length > 0) {
+    const what = workers.length > 0 ? "sluice restart" : "a stop and a start";
+    console.log(`changed since they were loaded, and wait for ${what}: ${waiting.join(", ")}`);
+  }
   if (status.workers_agree === false) {
     console.log(
       "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",

@@ -27,6 +27,20 @@ describe("cold settings", () => {
     expect(finding?.at.line).toBe(21);
   });
 
+  it("say whether replacing the workers is enough", () => {
+    const fixOf = (workers: number, change: Parameters<typeof snapshotOf>[0]): string | undefined => {
+      const server = { ...live.server, workers };
+      return coldChanges(snapshotOf({ server }), snapshotOf({ server, ...change }))[0]?.fix;
+    };
+    const replaced = "Apply it with `sluice restart`, or undo the edit.";
+    const started = "Stop the gateway and start it again to apply it, or undo the edit.";
+    expect(fixOf(2, { plugins: [] })).toBe(replaced);
+    expect(fixOf(2, { server: { ...live.server, workers: 2, maxBodyBytes: 1 } })).toBe(replaced);
+    expect(fixOf(2, { server: { ...live.server, workers: 3 } })).toBe(started);
+    expect(fixOf(2, { shared: { ...live.shared, instances: 2 } })).toBe(started);
+    expect(fixOf(1, { plugins: [] })).toBe(started);
+  });
+
   it("refuse all that changed at once", () => {
     expect(coldChanges(live, snapshotOf({ plugins: [], store: { use: "other", options: {}, at: AT } }))).toHaveLength(2);
   });

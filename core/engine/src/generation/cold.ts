@@ -20,8 +20,15 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   return changes.map(({ name, at }) => ({
     at,
     message: `${name} cannot change while the gateway runs.`,
-    fix: "Restart the gateway to apply it, or undo the edit.",
+    fix: isReplaceable(name, live.server.workers)
+      ? "Apply it with `sluice restart`, or undo the edit."
+      : "Stop the gateway and start it again to apply it, or undo the edit.",
   }));
+}
+
+/** What the supervising process goes by stays as long as it runs; the rest is read by each new worker. */
+function isReplaceable(name: string, workers: number): boolean {
+  return workers > 1 && !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name);
 }
 
 interface Change {

@@ -1,10 +1,10 @@
 /** Plugins' files that have changed since they were loaded: code that runs cannot change, so they wait for a restart. */
 
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
 import type { Log } from "@sluice/spec";
 import type { LoadedPlugin } from "./definitions.ts";
+import { filesOf, stampOf } from "./resolve-hook.ts";
 
 /** A watch over the files of plugins. */
 export interface PluginFiles {
@@ -16,44 +16,49 @@ export interface PluginFiles {
 const LOOK_MS = 1_000;
 
 interface Watched {
-  readonly path: string;
-  readonly digest: string;
+  /** Of the contents that were loaded; `undefined` when they had changed before anybody looked. */
+  readonly digest: string | undefined;
   /** The size and time of the contents that were last looked into. */
   seen: string;
   isChanged: boolean;
 }
 
-/** Looks once a second at the modules that were loaded. A change is logged once; what is changed back is forgotten. */
-export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], log: Log): PluginFiles {
-  const files = plugins.flatMap(({ url }): Watched[] => {
-    if (url === undefined) return [];
-    const path = fileURLToPath(url);
-    return [{ path, digest: digestOf(path), seen: stampOf(path), isChanged: false }];
-  });
+/**
+ * Looks once a second at the modules that plugins are made of: the one that `plugins` names and what it imports by a path. A change is
+ * logged once, with what can be done about it; what is changed back is forgotten.
+ */
+export function watchPluginFiles(plugins: readonly Pick<LoadedPlugin, "url">[], log: Log, advice: string): PluginFiles {
+  const urls = plugins.flatMap(({ url }) => (url === undefined ? [] : [url]));
+  const files = new Map<string, Watched>();
   const look = (): void => {
-    for (const file of files) {
-      const stamp = stampOf(file.path);
+    for (const url of urls) {
+      // Modules may come later: a plugin may import when it is made, or when it is asked.
+      for (const [path, loaded] of filesOf(url)) if (!files.has(path)) files.set(path, watched(path, loaded));
+    }
+    for (const [path, file] of files) {
+      const stamp = stampOf(path);
       if (stamp === file.seen) continue;
       file.seen = stamp;
       const wasChanged = file.isChanged;
-      file.isChanged = digestOf(file.path) !== file.digest;
-      if (file.isChanged && !wasChanged) log.warn("a plugin's file has changed: sluice restart loads it", { path: file.path });
+      file.isChanged = digestOf(path) !== file.digest;
+      if (file.isChanged && !wasChanged) log.warn(`a plugin's file has changed: ${advice}`, { path });
     }
   };
+  look();
   const timer = setInterval(look, LOOK_MS);
   timer.unref();
   return {
     get waiting() {
       look();
-      return files.filter(({ isChanged }) => isChanged).map(({ path }) => path);
+      return [...files].filter(([, { isChanged }]) => isChanged).map(([path]) => path);
     },
     close: () => clearInterval(timer),
   };
 }
 
-function stampOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? "absent" : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+function watched(path: string, loaded: string): Watched {
+  const isAsLoaded = stampOf(path) === loaded;
+  return { digest: isAsLoaded ? digestOf(path) : undefined, seen: isAsLoaded ? loaded : "", isChanged: false };
 }
 
 function digestOf(path: string): string {

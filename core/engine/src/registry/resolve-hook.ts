@@ -1,10 +1,25 @@
-/** Lets a plugin file of the user's own, wherever it lies, import the kit and the spec that this engine runs with. */
+/**
+ * Looks on while modules find each other: a plugin file of the user's own, wherever it lies, can import the kit and the spec that
+ * this engine runs with, and it is known which files a plugin is made of.
+ */
 
+import { statSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
 
 /** The packages that a plugin builds on. An installed copy beside the plugin wins. */
 const SHARED = /^@sluice\/(?:kit|spec)(?:\/|$)/;
+/** What names a file and not a package. */
+const FILE = /^(?:\.{0,2}\/|file:)/;
 
+/** A file that was imported as a file, and what it looked like at that moment. */
+interface ImportedFile {
+  readonly stamp: string;
+  /** Files that it imports as files, by their URLs. */
+  readonly imports: Set<string>;
+}
+
+const files = new Map<string, ImportedFile>();
 let isRegistered = false;
 
 /** Registers the hook, once for the process. */
@@ -14,11 +29,41 @@ export function registerResolveHook(): void {
   registerHooks({
     resolve(specifier, context, nextResolve) {
       try {
-        return nextResolve(specifier, context);
+        const resolved = nextResolve(specifier, context);
+        if (FILE.test(specifier)) note(resolved.url, context.parentURL);
+        return resolved;
       } catch (error) {
         if (!SHARED.test(specifier)) throw error;
         return nextResolve(specifier, { ...context, parentURL: import.meta.url });
       }
     },
   });
+}
+
+function note(url: string, parentUrl: string | undefined): void {
+  if (!url.startsWith("file:")) return;
+  if (!files.has(url)) files.set(url, { stamp: stampOf(fileURLToPath(url)), imports: new Set() });
+  if (parentUrl !== undefined) files.get(parentUrl)?.imports.add(url);
+}
+
+/**
+ * The files that a module is made of: itself and what it imports by a path, and so on, so far. Packages that it imports by name
+ * are not among them. By absolute path, with what each looked like when it was found.
+ */
+export function filesOf(moduleUrl: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const urls = new Set([moduleUrl]);
+  for (const url of urls) {
+    const path = fileURLToPath(url);
+    const file = files.get(url);
+    found.set(path, file?.stamp ?? stampOf(path));
+    for (const imported of file?.imports ?? []) urls.add(imported);
+  }
+  return found;
+}
+
+/** Size, time and identity of a file, as one text to compare. */
+export function stampOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "absent" : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
 }
