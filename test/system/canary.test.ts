@@ -182,3 +182,57 @@ describe("server.reload: on_request", () => {
     expect(await configPost(gateway, "reload")).toMatchObject({ outcome: "applied", generation: live.generation + 1 });
   });
 });
+
+describe("a canary of several workers", () => {
+  it("is judged by what all of them serve, is ended in all by a fault that one sees, and bars a restart", async () => {
+    const options = { baseUrl: upstream.baseUrl, attempts: 1, balance: NEVER_EJECTS };
+    const models = ["{ id: m, targets: [{ provider: openai, model: real }] }"];
+    const several = await startGateway({ ...options, server: "workers: 2, reload: on_request", models });
+    const single = gateway;
+    gateway = several;
+    try {
+      const text = readFileSync(several.configPath, "utf8");
+      const write = (target: string): void => several.workspace.write(text.replace("model: real", `model: ${target}`));
+      const agreed = (): Promise<{ live: { generation: number }; last_attempt: { outcome: string } }> =>
+        eventually(
+          "the end of the canary in all workers",
+          async () => {
+            const now = (await (await admin(several, "/config/status")).json()) as {
+              canary: object | null;
+              workers_agree: boolean;
+              live: { generation: number };
+              last_attempt: { outcome: string };
+            };
+            return now.canary === null && now.workers_agree && now;
+          },
+          10_000,
+        );
+      const fresh = (): Promise<Response> =>
+        chat(several, { model: "m", messages: MESSAGES }, { headers: { connection: "close" } });
+
+      write("bad");
+      await configPost(several, "reload", { canary: { share: "100%", for: "10m", min_requests: 6 } });
+      const restart = (await (await admin(several, "/restart", {})).json()) as { outcome: string; reasons: string[] };
+      expect(restart).toMatchObject({ outcome: "refused", reasons: [expect.stringContaining("A canary runs")] });
+      await eventually("its return", async () => {
+        await (await fresh()).arrayBuffer();
+        return (await canary()) === null;
+      });
+      expect((await agreed()).last_attempt.outcome).toBe("returned");
+      expect((await fresh()).status).toBe(200);
+
+      write("other");
+      // One worker alone has too few of them.
+      await configPost(several, "reload", { canary: { share: "100%", for: "3s", min_requests: 30 } });
+      const replies = await Promise.all(Array.from({ length: 30 }, fresh));
+      expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+      expect(await canary()).toMatchObject({ requests: 30, errors: 0 });
+      const after = await agreed();
+      expect(after.last_attempt.outcome).toBe("promoted");
+      expect((await fresh()).headers.get("x-sluice-generation")).toBe(String(after.live.generation));
+    } finally {
+      gateway = single;
+      await several.dispose();
+    }
+  });
+});

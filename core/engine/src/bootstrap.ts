@@ -8,6 +8,7 @@ import type { Snapshot } from "./config/snapshot.ts";
 import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
+import type { CanaryEnd, CanaryVerdict } from "./generation/canary.ts";
 import { ConfigEdits } from "./generation/edits.ts";
 import { lastNumberBefore } from "./generation/entries.ts";
 import { openHistory, sharedNumber } from "./generation/history.ts";
@@ -64,6 +65,8 @@ export interface RunningGateway {
   reload(): Promise<ApplyResult>;
   /** Files of plugins that have changed since they were loaded. */
   readonly waitingForRestart: readonly string[];
+  /** Ends the canary of these contents. Where none runs, one that went well is read from the files. */
+  endCanary(digest: string, end: CanaryEnd, reason: string): void;
   /** Looks every key and team up anew: another process has changed them. */
   forgetKeys(): void;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
@@ -92,6 +95,8 @@ export interface WorkerPlace {
   readonly number: number;
   /** Shared state in the memory of the supervising process. */
   readonly hostedState: StateDriver;
+  /** Tells the supervising process what is to be said of a canary. */
+  readonly onVerdict: (verdict: CanaryVerdict) => void;
 }
 
 /** What a start begins with. */
@@ -156,7 +161,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     lastNumber: lastNumberBefore(snapshot, history),
     ...(swaps !== undefined && { swaps }),
     rehearse: createRehearsal(definitions, log),
-    ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last) }),
+    ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last), onVerdict: worker.onVerdict }),
   });
   const first = await manager.apply(snapshot, { hasServed: held !== undefined });
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
@@ -234,6 +239,11 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     snapshot,
     get waitingForRestart() {
       return pluginFiles.waiting;
+    },
+    endCanary(digest, end, reason) {
+      const { canary, live } = manager.status;
+      if (canary?.generation.snapshot.digest === digest) manager.endCanary(end, reason);
+      else if (end === "promoted" && live?.snapshot.digest !== digest) void edits.reload().catch(() => undefined);
     },
     forgetKeys: () => keyRing.forget(),
     adopt,

@@ -5,10 +5,12 @@ import type { Log, StateDriver } from "@sluice/spec";
 import type { WorkerAddress } from "../http/admin/ask-workers.ts";
 import { createStateHost, type StateHost } from "../resources/hosted-state.ts";
 import { outboxName } from "../resources/outbox-file.ts";
+import { CanaryDesk } from "./canary-desk.ts";
+import { Forgetting } from "./forgetting.ts";
 import { hire, type Member, refusalOf, StartRefused, tell } from "./hire.ts";
 import { LeftRows } from "./left-rows.ts";
 import { Turns } from "./turns.ts";
-import type { FixedSettings } from "./worker-messages.ts";
+import type { FixedSettings, ToWorker } from "./worker-messages.ts";
 
 /** What a crew needs. */
 export interface CrewOptions {
@@ -46,8 +48,6 @@ const STEADY_MS = 60_000;
 const END_GRACE_MS = 10_000;
 /** Workers on their way out, beside twice the crew's size, that a restart may find. */
 const MAX_LEAVING = 8;
-/** For workers to say that they have forgotten: what they believe of a key is good for no longer anyway. */
-const FORGET_MS = 1_000;
 
 /** The workers. Those in `serving` take requests; others are starting or on their way out. */
 export class Crew {
@@ -59,15 +59,18 @@ export class Crew {
   readonly #fixed: FixedSettings;
   readonly #hands = new Map<Worker, Hand>();
   readonly #left = new LeftRows();
+  readonly #canaries = new CanaryDesk(
+    () => this.#serving.map(({ worker }) => worker),
+    (message) => this.#tellAll(message),
+  );
   /** Places that are about to be filled again, and starts of workers for such places that are under way. */
   readonly #mending = new Set<NodeJS.Timeout>();
   readonly #mends = new Set<Promise<void>>();
-  readonly #forgetting = new Map<number, { readonly waits: Set<Worker>; readonly done: () => void }>();
+  readonly #forgetting = new Forgetting();
   #serving: Member[] = [];
   #askedRestart: Promise<RestartResult> | undefined;
   #isRestarting = false;
   #failures = 0;
-  #lastForget = 0;
   #isStopping = false;
   #onEmpty: (() => void) | undefined;
 
@@ -103,36 +106,26 @@ export class Crew {
 
   /** Lets every worker read the configuration again. */
   reload(): void {
-    for (const { worker } of this.#serving) tell(worker, { type: "reload" });
+    this.#tellAll({ type: "reload" });
   }
 
   /**
    * Replaces every worker: each new one serves before the old one retires. One that cannot start ends it. Asked while another
-   * restart is under way, it begins after that one: its workers may have read files that changed since. Never rejects.
+   * restart is under way, it begins after that one: its workers may have read files that changed since. `mayNot` says at its
+   * beginning why it may not be, for a person. Never rejects.
    */
-  restart(): Promise<RestartResult> {
-    this.#askedRestart ??= this.turns.take(() => {
+  restart(mayNot: () => Promise<string | undefined>): Promise<RestartResult> {
+    this.#askedRestart ??= this.turns.take(async () => {
       this.#askedRestart = undefined;
-      return this.#replaceAll();
+      const reason = await mayNot().catch(() => undefined);
+      return reason === undefined ? this.#replaceAll() : this.#refused(0, [reason]);
     });
     return this.#askedRestart;
   }
 
   /** Resolves once no worker believes any more what it had looked up about keys and teams. */
   forget(): Promise<void> {
-    const waits = new Set([...this.#hands].flatMap(([worker, { member }]) => (member === undefined ? [] : [worker])));
-    if (waits.size === 0) return Promise.resolve();
-    const id = ++this.#lastForget;
-    return new Promise((resolve) => {
-      const done = (): void => {
-        clearTimeout(timer);
-        this.#forgetting.delete(id);
-        resolve();
-      };
-      const timer = setTimeout(done, FORGET_MS);
-      this.#forgetting.set(id, { waits, done });
-      for (const worker of waits) tell(worker, { type: "forget", id });
-    });
+    return this.#forgetting.ask([...this.#hands].flatMap(([worker, { member }]) => (member === undefined ? [] : [worker])));
   }
 
   /** Stops every worker, after what it has under way. */
@@ -206,7 +199,8 @@ export class Crew {
       },
       onMessage: (worker, message) => {
         if (message.type === "adopted") this.#left.delete(message.outbox);
-        else if (message.type === "forgot") this.#hasForgotten(worker, message.id);
+        else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
+        else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
         else
           void this.#hands
             .get(worker)
@@ -237,7 +231,7 @@ export class Crew {
     this.#hands.delete(worker);
     clearTimeout(hand.deadline);
     hand.host?.release();
-    for (const id of this.#forgetting.keys()) this.#hasForgotten(worker, id);
+    this.#forgetting.has(worker);
     const served = this.#serving.find((other) => other.worker === worker);
     this.#serving = this.#serving.filter((other) => other !== served);
     if (this.#hands.size === 0) this.#onEmpty?.();
@@ -281,17 +275,15 @@ export class Crew {
     this.#mending.add(timer);
   }
 
+  #tellAll(message: ToWorker): void {
+    for (const { worker } of this.#serving) tell(worker, message);
+  }
+
   #freeNumber(): number {
     const isTaken = (number: number): boolean =>
       this.#left.has(outboxName(number)) || [...this.#hands.values()].some((hand) => hand.number === number);
     let number = 1;
     while (isTaken(number)) number++;
     return number;
-  }
-
-  #hasForgotten(worker: Worker, id: number): void {
-    const forgetting = this.#forgetting.get(id);
-    forgetting?.waits.delete(worker);
-    if (forgetting?.waits.size === 0) forgetting.done();
   }
 }

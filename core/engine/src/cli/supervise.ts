@@ -1,11 +1,12 @@
 /** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
 
 import type { Start, StartOptions } from "../bootstrap.ts";
+import { lookAt } from "../http/admin/ask-workers.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
 import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
-import { Crew } from "./crew.ts";
+import { Crew, type RestartResult } from "./crew.ts";
 import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { StartRefused } from "./hire.ts";
@@ -19,11 +20,21 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
   const crew = new Crew({ size: server.workers, log, state, fixed: fixedSettings(snapshot, definitions) });
+  // A new worker reads the files: those of a canary would be everybody's.
+  const restart = (): Promise<RestartResult> =>
+    crew.restart(async () => {
+      const status = (await lookAt(crew.serving, "/config/status", installation.masterKey)) as {
+        readonly canary?: object | null;
+      };
+      return (status.canary ?? null) === null
+        ? undefined
+        : "A canary runs: end it with sluice canary promote or abort, then restart.";
+    });
   const admin = createWorkersListener({
     log,
     serving: () => crew.serving,
     alive: () => crew.alive,
-    restart: () => crew.restart(),
+    restart,
     between: (edit) => crew.turns.takeSoon(edit, "A restart or another edit is under way: ask again when it has ended."),
     forget: () => crew.forget(),
   });
@@ -55,6 +66,6 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => crew.reload());
   // The log says how it went.
-  process.on("SIGUSR2", () => void crew.restart());
+  process.on("SIGUSR2", () => void restart());
   console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
 }

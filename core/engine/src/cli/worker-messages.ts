@@ -1,5 +1,6 @@
 /** What the supervising process and its workers tell each other. */
 
+import type { CanaryEnd, CanaryVerdict } from "../generation/canary.ts";
 import type { StateAnswer, StateQuestion } from "../resources/hosted-state.ts";
 
 /** From a worker. */
@@ -18,6 +19,8 @@ export type FromWorker =
   | { readonly type: "adopted"; readonly outbox: string }
   /** It believes nothing any more of what it had looked up about keys. */
   | { readonly type: "forgot"; readonly id: number }
+  /** What it has to say of a canary. */
+  | { readonly type: "verdict"; readonly verdict: CanaryVerdict }
   | StateQuestion;
 
 /** To a worker. */
@@ -32,6 +35,8 @@ export type ToWorker =
   | { readonly type: "adopt"; readonly outbox: string }
   /** Keys or teams have changed: look them up anew. */
   | { readonly type: "forget"; readonly id: number }
+  /** End a canary: that is what all came to. */
+  | { readonly type: "end-canary"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
   | StateAnswer;
 
 /** What a worker is told before it starts, as JSON in the variable `ASSIGNMENT_VARIABLE`. */

@@ -1,6 +1,7 @@
 /** A worker: today's whole gateway in a process of its own, led by the one that supervises. */
 
-import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
+import { prepareStart, type RunningGateway, startGateway, type StartOptions, type WorkerPlace } from "../bootstrap.ts";
+import type { CanaryVerdict } from "../generation/canary.ts";
 import { findLastGood } from "../generation/last-good.ts";
 import { createHostedState } from "../resources/hosted-state.ts";
 import { StartError } from "../resources/installation.ts";
@@ -46,6 +47,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
         void gateway?.adopt(outbox).then(() => send({ type: "adopted", outbox }));
         return;
       }
+      case "end-canary":
+        gateway?.endCanary(message.digest, message.end, message.reason);
+        return;
       case "forget":
         gateway?.forgetKeys();
         send({ type: "forgot", id: message.id });
@@ -61,7 +65,8 @@ export async function runWorker(given: StartOptions): Promise<void> {
     }
   });
   try {
-    gateway = await startAs(assignment, { ...options, hostedState: hosted.driver });
+    const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
+    gateway = await startAs(assignment, options, { number: assignment.number, hostedState: hosted.driver, onVerdict });
   } catch (error) {
     const reasons = reasonsOf(error);
     for (const line of reasons) console.error(line);
@@ -72,15 +77,13 @@ export async function runWorker(given: StartOptions): Promise<void> {
   send({ type: "ready", publicUrl, adminUrl, drainTimeoutMs: snapshot.server.drainTimeoutMs });
 }
 
-type WorkerOptions = StartOptions & { readonly hostedState: ReturnType<typeof createHostedState>["driver"] };
-
-async function startAs({ number, mustBeNewest, fixed }: Assignment, options: WorkerOptions): Promise<RunningGateway> {
+async function startAs({ mustBeNewest, fixed }: Assignment, options: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {
   const { log } = options;
   const start = await prepareStart({ ...options, mustBeNewest });
   const fault = fixedFault(fixed, fixedSettings(start.snapshot, start.definitions));
   if (fault !== undefined) throw new StartError(fault);
   const before = findLastGood(start.opened, log)?.digest;
-  const gateway = await startGateway({ ...options, mustBeNewest, worker: { number, hostedState: options.hostedState } }, start);
+  const gateway = await startGateway({ ...options, mustBeNewest, worker }, start);
   const after = findLastGood(start.opened, log)?.digest;
   if (mustBeNewest && after !== before && after !== gateway.snapshot.digest) {
     throw new StartError("Another edit was applied while this worker started.");

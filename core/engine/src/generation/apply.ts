@@ -2,7 +2,7 @@
 
 import type { Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
-import type { Canary, CanaryEnd, CanaryPlan } from "./canary.ts";
+import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
 import type { Generation } from "./generation.ts";
 import type { Judged, SwapWatch } from "./swap-watch.ts";
 
@@ -70,6 +70,8 @@ export interface ManagerOptions {
   readonly swaps?: SwapWatch;
   /** Numbers a candidate where several workers must agree, by its digest and the last number here. */
   readonly numberOf?: (digest: string, last: number) => number;
+  /** Takes verdicts on canaries where several workers decide together. They end it with `endCanary`. */
+  readonly onVerdict?: (verdict: CanaryVerdict) => void;
 }
 
 /** A log line says this many findings; all of them are on the status page. */

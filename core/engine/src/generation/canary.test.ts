@@ -4,7 +4,7 @@ import { fakeAttempt, fakeClock, fakeLog } from "@sluice/kit/testing";
 import { RouteTable } from "../pipeline/routes.ts";
 import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { readPlan } from "./canary-plan.ts";
-import { startCanary } from "./canary.ts";
+import { endOf, startCanary } from "./canary.ts";
 import { Generation } from "./generation.ts";
 import { ClosingScope } from "./scope.ts";
 
@@ -22,7 +22,7 @@ function start(words: Partial<Parameters<typeof readPlan>[0]> = {}) {
   const ends: string[] = [];
   const live = generation(1);
   const plan = readPlan({ share: "25%", for: "10m", minRequests: 4, ...words });
-  const canary = startCanary(generation(2), live, plan, 0, (end, reason) => void ends.push(`${end}: ${reason}`));
+  const canary = startCanary(generation(2), live, plan, 0, (verdict) => void ends.push(endOf([verdict]).join(": ")));
   const serve = (count: number, failed = 0, attempts: readonly Attempt[] = []): void => {
     for (let index = 0; index < count; index += 1) {
       const failure = index < failed ? new GatewayError("upstream_unreachable", "No.") : undefined;

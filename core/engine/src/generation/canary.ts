@@ -18,6 +18,16 @@ export interface CanaryPlan {
 /** How a canary ended. */
 export type CanaryEnd = "promoted" | "returned";
 
+/** What a process that is one of several has to say of a canary: together they decide. */
+export interface CanaryVerdict {
+  readonly digest: string;
+  /** `fault`: it has to go. `time`: its time is over, and what was seen of it here was well. */
+  readonly kind: "fault" | "time";
+  readonly reason: string;
+  readonly requests: number;
+  readonly minRequests: number;
+}
+
 /** A canary that runs. */
 export interface Canary {
   readonly generation: Generation;
@@ -35,52 +45,56 @@ export interface Canary {
 /** A 99th percentile is looked at every so many requests. */
 const P99_EVERY = 16;
 const HASHED = 2 ** 32;
+const TIME_IS_OVER = "its time is over";
 
-/** Starts a canary's clock. `onEnd` is told once, with the reason for a person. */
+/** Starts a canary's clock. `onVerdict` is told once, with the reason for a person. */
 export function startCanary(
   generation: Generation,
   live: Generation,
   plan: CanaryPlan,
   nowMs: number,
-  onEnd: (end: CanaryEnd, reason: string) => void,
+  onVerdict: (verdict: CanaryVerdict) => void,
 ): Canary {
+  const { minRequests } = plan;
+  const { digest } = generation.snapshot;
   let isOver = false;
-  const end = (how: CanaryEnd, reason: string): void => {
+  const judge = (kind: CanaryVerdict["kind"], reason: string): void => {
     if (isOver) return;
     stop();
-    onEnd(how, reason);
+    onVerdict({ digest, kind, reason, requests: tally.requests, minRequests });
   };
   const tally = new Tally(() => {
-    const fault = tally.requests >= plan.minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
-    if (fault !== undefined) end("returned", fault);
+    const fault = tally.requests >= minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
+    if (fault !== undefined) judge("fault", fault);
   });
   const liveTally = new Tally();
   const others = live.tally;
   generation.tally = tally;
   live.tally = others === undefined ? liveTally : { add: (counted) => [others, liveTally].forEach((one) => one.add(counted)) };
-  const timer = setTimeout(() => end(...verdictOf(plan, tally)), plan.forMs);
+  const timer = setTimeout(() => {
+    const fault = tally.requests < minRequests ? undefined : faultOf(plan, tally, true);
+    if (fault === undefined) judge("time", TIME_IS_OVER);
+    else judge("fault", fault);
+  }, plan.forMs);
   const stop = (): void => {
     isOver = true;
     clearTimeout(timer);
     generation.tally = undefined;
     live.tally = others;
   };
-  const salt = generation.snapshot.digest;
   const has = (presented: string): boolean =>
-    createHash("sha256").update(salt).update("\0").update(presented).digest().readUInt32BE(0) < plan.share * HASHED;
+    createHash("sha256").update(digest).update("\0").update(presented).digest().readUInt32BE(0) < plan.share * HASHED;
   return { generation, plan, beganAtMs: nowMs, tally, liveTally, has, stop };
 }
 
-/** What the end of its time brings. One that hardly anybody used has shown nothing. */
-function verdictOf(plan: CanaryPlan, tally: Tally): [CanaryEnd, string] {
-  if (tally.requests < plan.minRequests) {
-    return [
-      "returned",
-      `its time is over, and it had ${tally.requests} of the ${plan.minRequests} requests that it is judged by`,
-    ];
-  }
-  const fault = faultOf(plan, tally, true);
-  return fault === undefined ? ["promoted", "its time is over"] : ["returned", fault];
+/** What verdicts come to, of the one process or of several together. A canary that hardly anybody used has shown nothing. */
+export function endOf(verdicts: readonly [CanaryVerdict, ...CanaryVerdict[]]): readonly [CanaryEnd, string] {
+  const fault = verdicts.find(({ kind }) => kind === "fault");
+  if (fault !== undefined) return ["returned", fault.reason];
+  const [{ minRequests }] = verdicts;
+  const requests = verdicts.reduce((total, verdict) => total + verdict.requests, 0);
+  if (requests >= minRequests) return ["promoted", TIME_IS_OVER];
+  return ["returned", `${TIME_IS_OVER}, and it had ${requests} of the ${minRequests} requests that it is judged by`];
 }
 
 function faultOf({ abortIf }: CanaryPlan, tally: Tally, looksAtWaits: boolean): string | undefined {

@@ -18,7 +18,7 @@ import {
   type ManagerStatus,
   type Rehearse,
 } from "./apply.ts";
-import { type Canary, type CanaryEnd, startCanary } from "./canary.ts";
+import { type Canary, type CanaryEnd, type CanaryVerdict, endOf, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
 import { BuildError, buildFinding } from "./build-error.ts";
 import { coldChanges } from "./cold.ts";
@@ -54,6 +54,7 @@ export class GenerationManager {
   onCanaryEnd: (result: ApplyResult) => void = () => undefined;
   #lastNumber = 0;
   readonly #numberOf: (digest: string, last: number) => number;
+  readonly #onVerdict: (verdict: CanaryVerdict) => void;
   #lastAttempt: ApplyResult | undefined;
   readonly #outcomes = noOutcomes();
   #waiting: Waiting | undefined;
@@ -64,9 +65,10 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, swaps, numberOf }: ManagerOptions = {}) {
+  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, swaps, numberOf, onVerdict }: ManagerOptions = {}) {
     this.#rehearse = rehearse;
     this.#swaps = swaps;
+    this.#onVerdict = onVerdict ?? ((verdict) => this.endCanary(...endOf([verdict])));
     this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
     this.#lastNumber = lastNumber;
     this.#container = container;
@@ -220,7 +222,7 @@ export class GenerationManager {
     this.endCanary("returned", "another edit took its place");
     const previous = this.#live;
     if (options.canary !== undefined && previous !== undefined) {
-      this.#canary = startCanary(next, previous, options.canary, this.#clock.now(), (end, reason) => this.endCanary(end, reason));
+      this.#canary = startCanary(next, previous, options.canary, this.#clock.now(), this.#onVerdict);
       return { ...this.#result("canary", digest, []), generation: next.number };
     }
     this.#serve(next, options.hasServed !== true && options.isRenewal !== true);

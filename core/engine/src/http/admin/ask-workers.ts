@@ -60,6 +60,13 @@ export async function askAny(workers: readonly WorkerAddress[], question: Questi
   return Promise.any(workers.map((worker) => ask(worker, question))).catch(() => atLeastOne([])[0]);
 }
 
+/** What this process itself wants to know: the value of whoever answers first. Throws when nobody does. */
+export async function lookAt(workers: readonly WorkerAddress[], path: string, masterKey: string): Promise<unknown> {
+  const headers = { authorization: `Bearer ${masterKey}` };
+  const { text } = await askAny(workers, { method: "GET", path, url: path, headers, body: undefined });
+  return JSON.parse(text) as unknown;
+}
+
 /** The first makes a generation, and the others, all at once, find it in the history. What the first refuses is wrong for all. */
 export async function askFirstAndOthers(workers: readonly WorkerAddress[], question: Question): Promise<Answers> {
   for (const [index, worker] of workers.entries()) {
