@@ -206,6 +206,16 @@ describe("a supervising process", () => {
     }
   });
 
+  it("keeps its data folder from a second gateway, whatever its workers' numbers", async () => {
+    await start();
+    expect(await restart()).toMatchObject({ outcome: "restarted" });
+    for (const more of [["--supervised"], []]) {
+      const second = runCommand(["serve", "--config", workspace.configPath, ...more], workspace.folder);
+      expect((await second.ended).code).toBe(3);
+      expect(second.stderr).toContain("is in use by another gateway");
+    }
+  });
+
   it("that is a single process says so to who wants it restarted, and lives", async () => {
     gateway = await startGateway({ baseUrl: upstream.baseUrl });
     gateway.signal("SIGUSR2");

@@ -37,6 +37,7 @@ import type { Definitions } from "./registry/definitions.ts";
 import { createRehearsal } from "./rehearsal/rehearsal.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
+import { lockDataFolder } from "./resources/data-lock.ts";
 import type { Installation } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
 import { moveLeftOutbox, outboxNames } from "./resources/left-outboxes.ts";
@@ -140,6 +141,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const { opened, definitions, snapshot, held } = start ?? (await prepareStart(options));
   const { server } = snapshot;
   const installation = installationOf(snapshot, options.environment);
+  const dataLock = worker === undefined ? lockDataFolder(server.dataDirectory) : undefined;
   const store = await openStore(snapshot, definitions, log);
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(server.dataDirectory, outboxFile, store, log, clock);
@@ -280,6 +282,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     await adopting;
     await ledger.close();
     await store.stop();
+    dataLock?.release();
   };
   return gateway;
 }

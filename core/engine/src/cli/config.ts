@@ -227,9 +227,10 @@ function printStatus(status: Status): void {
 function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {
   for (const { text } of findings) console.log(text);
   const madeOf = (number: number | null): string => (number === null ? "" : `: generation ${number}`);
-  const isOneOutcome = workers.every((each) => each.outcome === outcome && each.generation === generation);
-  for (const each of isOneOutcome ? [] : workers) {
-    console.log(`worker ${each.worker}: ${each.outcome}${madeOf(each.generation)}`);
+  const asked = workers.filter((each) => each.outcome !== "not_asked");
+  const isOneOutcome = asked.every((each) => each.outcome === outcome && each.generation === generation);
+  for (const each of isOneOutcome ? [] : asked) {
+    console.log(`worker ${each.worker}: ${each.outcome.replace("_", " ")}${madeOf(each.generation)}`);
   }
   const made = madeOf(generation);
   const why = reason === null ? "" : `, because ${reason}`;

@@ -5,6 +5,7 @@ import { lookAt } from "../http/admin/ask-workers.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
 import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
+import { lockDataFolder } from "../resources/data-lock.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
 import { Crew, type RestartResult } from "./crew.ts";
 import { EXIT } from "./exit.ts";
@@ -17,6 +18,7 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const { log, environment } = options;
   const { server } = snapshot;
   const installation = installationOf(snapshot, environment);
+  const dataLock = lockDataFolder(server.dataDirectory);
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
   const crew = new Crew({ size: server.workers, log, state, fixed: fixedSettings(snapshot, definitions) });
@@ -59,6 +61,7 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
       adminListener.server.closeAllConnections();
       await adminListener.close();
       await state?.stop();
+      dataLock.release();
       process.exit(EXIT.done);
     })();
   };

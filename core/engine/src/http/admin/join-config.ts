@@ -43,6 +43,8 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
   const attempts = known.map(({ worker, text }) => ({ worker, value: JSON.parse(text) as Value }));
   const refused = attempts.filter(({ value }) => value["outcome"] === "refused");
   const isSplit = refused.length > 0 && refused.length < attempts.length;
+  // What the first refuses is wrong for all, and no other is asked.
+  const unknown = refused.length > 0 && !isSplit ? "not_asked" : "no_answer";
   const findings = new Map(
     refused.flatMap(({ value }) => value["findings"] as Value[]).map((finding) => [finding["text"], finding]),
   );
@@ -54,7 +56,7 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
     }),
     workers: asked.map((worker) => {
       const value = attempts.find((attempt) => attempt.worker === worker)?.value;
-      return { worker: worker.number, outcome: value?.["outcome"] ?? "no_answer", generation: value?.["generation"] ?? null };
+      return { worker: worker.number, outcome: value?.["outcome"] ?? unknown, generation: value?.["generation"] ?? null };
     }),
   });
 }
