@@ -126,10 +126,14 @@ describe("a start", () => {
   it("misses no edit that is saved meanwhile", async () => {
     workspace = createCrewWorkspace(upstream.baseUrl);
     const marker = join(workspace.folder, "in-the-middle");
-    const slow = `if (word === "first") { process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(marker)}, ""); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700); }`;
+    const slow = `if (!globalThis.hasWaited) {
+      globalThis.hasWaited = true;
+      process.getBuiltinModule("fs").writeFileSync(${JSON.stringify(marker)}, "");
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700);
+    }`;
     workspace.writeStep({ create: slow });
     const starting = startGateway(workspace);
-    // The tests of the pipelines make the step as well: the last workers are in the middle of it for long enough.
+    // The first worker has read the files and stands still for a moment.
     await eventually("the middle of the start", () => existsSync(marker), 20_000);
     workspace.writeWord("second");
     gateway = await starting;

@@ -46,6 +46,12 @@ export interface ApplyOptions {
 /** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
 export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
+/** What a rehearsal of a candidate came to: `isCut`, a newer one came in the middle of it. */
+export interface Tested {
+  readonly failures: readonly Finding[];
+  readonly isCut: boolean;
+}
+
 /** What a manager says of itself. */
 export interface ManagerStatus {
   readonly live: Generation | undefined;

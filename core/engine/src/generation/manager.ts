@@ -17,6 +17,7 @@ import {
   type ManagerOptions,
   type ManagerStatus,
   type Rehearse,
+  type Tested,
 } from "./apply.ts";
 import { type Canary, type CanaryEnd, type CanaryVerdict, endOf, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
@@ -244,10 +245,7 @@ export class GenerationManager {
   }
 
   /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
-  async #test(
-    candidate: Generation,
-    { hasServed = false }: ApplyOptions,
-  ): Promise<{ readonly failures: readonly Finding[]; readonly isCut: boolean }> {
+  async #test(candidate: Generation, { hasServed = false }: ApplyOptions): Promise<Tested> {
     if (this.#rehearse === undefined || hasServed) return { failures: [], isCut: false };
     const controller = new AbortController();
     this.#onNews = () => controller.abort();

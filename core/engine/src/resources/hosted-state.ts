@@ -37,6 +37,8 @@ type StateMethod = (typeof METHODS)[number];
 
 /** The other process answers at once or is stalled: then whoever asks goes on alone. */
 const ANSWER_MS = 1_000;
+/** What a worker holds is known up to so many reservations and records, each; beyond it the oldest end with their leases. */
+const MAX_HELD = 50_000;
 
 /** The state as one worker has it: its questions are answered, and what it holds is known. */
 export interface StateHost {
@@ -55,14 +57,14 @@ export function createStateHost(driver: StateDriver): StateHost {
   const note = ({ method, args }: StateQuestion, value: unknown): void => {
     if (method === "take") {
       const [reservation] = args as readonly [Reservation];
-      if ((value as TakeResult).outcome === "granted") reservations.set(reservation.id, reservation);
+      if ((value as TakeResult).outcome === "granted") keep(reservations, reservation.id, reservation);
     } else if (method === "renew") {
-      for (const reservation of (args as readonly [readonly Reservation[]])[0]) reservations.set(reservation.id, reservation);
+      for (const reservation of (args as readonly [readonly Reservation[]])[0]) keep(reservations, reservation.id, reservation);
     } else if (method === "settle") {
       reservations.delete((args as readonly [Reservation])[0].id);
     } else if (method === "records.begin") {
       const [key, , owner] = args as readonly [string, string, string];
-      if ((value as { readonly outcome: string }).outcome === "new") records.set(key, owner);
+      if ((value as { readonly outcome: string }).outcome === "new") keep(records, key, owner);
     } else if (method === "records.complete" || method === "records.abandon") {
       records.delete(args[0] as string);
     }
@@ -91,6 +93,13 @@ export function createStateHost(driver: StateDriver): StateHost {
       records.clear();
     },
   };
+}
+
+function keep<T>(held: Map<string, T>, key: string, value: T): void {
+  held.set(key, value);
+  if (held.size <= MAX_HELD) return;
+  const [oldest = key] = held.keys();
+  held.delete(oldest);
 }
 
 /** What counts in a window has happened and leaves it by itself. Of money, only what has a row was spent. */
