@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { HistogramDescription, MetricDescription } from "@sluice/spec";
-import { PROCESS_METRICS, REQUEST_METRICS, STATE_METRICS } from "../../core/engine/src/telemetry/metric-table.ts";
+import { CREW_METRICS, PROCESS_METRICS, REQUEST_METRICS, STATE_METRICS } from "../../core/engine/src/telemetry/metric-table.ts";
 import { REFUSALS } from "../../plugins/standard/src/limits-refusal.ts";
 
 /** Where the page is. */
@@ -35,6 +35,7 @@ export const ALL_METRICS: readonly MetricDescription[] = [
   ...Object.values(REQUEST_METRICS),
   ...Object.values(STATE_METRICS),
   ...Object.values(PROCESS_METRICS),
+  ...Object.values(CREW_METRICS),
   { ...REFUSALS, name: `sluice_limits_${REFUSALS.name}` },
 ];
 
@@ -45,6 +46,7 @@ export function metricsPage(): string {
     ["Limits", "Counted by the step `limits`.", ALL_METRICS.filter(({ name }) => name.startsWith("sluice_limits_"))],
     ["State", "Read when the page is asked for.", Object.values(STATE_METRICS)],
     ["Process", "Of each process.", Object.values(PROCESS_METRICS)],
+    ["Workers", "Where several serve, or one is supervised; without the label `worker`.", Object.values(CREW_METRICS)],
   ] as const;
   const parts = sections.map(([title, text, metrics]) => `## ${title}\n\n${text}\n\n${table(metrics)}\n`);
   return `${INTRODUCTION}\n${parts.join("\n")}`;

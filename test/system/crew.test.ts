@@ -20,6 +20,7 @@ import {
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "./gateway-process.ts";
 import { startLoad } from "./load.ts";
+import { readMetrics } from "./prometheus.ts";
 
 let upstream: Upstream;
 let workspace: CrewWorkspace;
@@ -239,6 +240,8 @@ describe("workers", () => {
     process.kill(victim?.pid ?? 0, "SIGKILL");
     await wholeCrew(gateway, [victim?.pid ?? 0]);
     expect(before.some(({ worker }) => worker === victim?.worker)).toBe(true);
+    const page = readMetrics(await (await admin(gateway, "/metrics")).text());
+    expect([page.sum("sluice_workers"), page.sum("sluice_worker_ends_total")]).toEqual([SIZE, 1]);
     for (const { id } of before) expect(await eventually("rows", () => rowsOf(gateway, id), 5_000)).toHaveLength(1);
   });
 

@@ -71,6 +71,7 @@ export class Crew {
   #askedRestart: Promise<RestartResult> | undefined;
   #isRestarting = false;
   #failures = 0;
+  #ends = 0;
   #isStopping = false;
   #onEmpty: (() => void) | undefined;
 
@@ -93,6 +94,11 @@ export class Crew {
   /** Those, and the ones that still finish what they have under way. */
   get alive(): readonly WorkerAddress[] {
     return [...this.#hands.values()].flatMap(({ member }) => (member === undefined ? [] : [member]));
+  }
+
+  /** How many have ended by themselves while they took requests. */
+  get ends(): number {
+    return this.#ends;
   }
 
   /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
@@ -241,6 +247,7 @@ export class Crew {
       this.#left.add(outbox, this.#serving[0]?.worker);
     }
     if (served === undefined) return;
+    this.#ends++;
     this.#failures = performance.now() - hand.startedMs > STEADY_MS ? 1 : this.#failures + 1;
     this.#log.error("a worker ended; another takes its place", { worker: hand.number, pid: served.pid, how });
     if (!this.#isRestarting) this.#mend();

@@ -7,6 +7,9 @@ import { listen } from "../http/listen.ts";
 import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
 import { lockDataFolder } from "../resources/data-lock.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
+import { CREW_METRICS } from "../telemetry/metric-table.ts";
+import { createMetrics } from "../telemetry/metrics.ts";
+import { prometheusText } from "../telemetry/prometheus.ts";
 import { Crew, type RestartResult } from "./crew.ts";
 import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
@@ -22,6 +25,10 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
   const crew = new Crew({ size: server.workers, log, state, fixed: fixedSettings(snapshot, definitions) });
+  const metrics = createMetrics(log);
+  metrics.observe("gauge", CREW_METRICS.serving, () => [[crew.serving.length]]);
+  metrics.observe("gauge", CREW_METRICS.leaving, () => [[crew.alive.length - crew.serving.length]]);
+  metrics.observe("counter", CREW_METRICS.ends, () => [[crew.ends]]);
   // A new worker reads the files: those of a canary would be everybody's.
   const restart = (): Promise<RestartResult> =>
     crew.restart(async () => {
@@ -39,6 +46,7 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     restart,
     between: (edit) => crew.turns.takeSoon(edit, "A restart or another edit is under way: ask again when it has ended."),
     forget: () => crew.forget(),
+    metrics: () => prometheusText(metrics.read()),
   });
   const { host, port } = server.admin;
   const adminListener = await listenOrExplain(() => listen(admin, host, port, false), `${host}:${port}`);

@@ -164,3 +164,13 @@ export const PROCESS_METRICS = {
   files: metric({ name: "process_open_fds", help: "Open files and sockets, where the system tells." }),
   started: metric({ name: "process_start_time_seconds", help: "When the process began, in seconds since 1970." }),
 } as const;
+
+/** Of several workers: known to the process that supervises them. */
+export const CREW_METRICS = {
+  serving: metric({ name: "sluice_workers", help: "Workers that take requests; fewer than server.workers while one is mended." }),
+  leaving: metric({
+    name: "sluice_workers_leaving",
+    help: "Workers that a restart has replaced and that finish what they have under way.",
+  }),
+  ends: metric({ name: "sluice_worker_ends_total", help: "Workers that ended by themselves while they took requests." }),
+} as const;

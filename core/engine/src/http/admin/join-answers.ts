@@ -9,11 +9,12 @@ export function oneOfThem(answers: Answers): Answer {
   return found.find(({ text }) => (JSON.parse(text) as { source?: unknown }).source !== "ledger") ?? found[0] ?? answers[0];
 }
 
-/** One page of metrics. */
-export function joinMetrics(answers: Answers): Answer {
+/** One page of metrics; `own` are those of the process that asks. */
+export function joinMetrics(answers: Answers, own: string): Answer {
   const refused = answers.find(({ status }) => status !== 200);
   if (refused !== undefined) return refused;
-  return { ...answers[0], text: joinPages(new Map(answers.map(({ worker, text }) => [String(worker.number), text]))) };
+  const pages = new Map(answers.map(({ worker, text }) => [String(worker.number), text]));
+  return { ...answers[0], text: `${joinPages(pages)}\n${own}` };
 }
 
 /** What each worker said. */

@@ -20,6 +20,8 @@ export interface WorkersParts {
   readonly between: <T>(edit: () => Promise<T>) => Promise<T>;
   /** Resolves once no worker believes any more what it had looked up about keys and teams. */
   readonly forget: () => Promise<void>;
+  /** What is known of the workers here, as a page of metrics. */
+  readonly metrics: () => string;
 }
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
@@ -93,7 +95,7 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Answer
 async function look(question: Question, parts: WorkersParts): Promise<Answer> {
   const { path } = question;
   const serving = parts.serving();
-  if (path === "/metrics") return joinMetrics(await askAll(parts.alive(), question));
+  if (path === "/metrics") return joinMetrics(await askAll(parts.alive(), question), parts.metrics());
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
   if (path === "/config/status") return joined(await askAll(serving, question), joinStatus);
   if (path.startsWith("/requests/")) return oneOfThem(await askAll(parts.alive(), question));
