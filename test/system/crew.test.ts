@@ -138,6 +138,7 @@ describe("a start", () => {
     await eventually("the middle of the start", () => existsSync(marker), 20_000);
     workspace.writeWord("second");
     gateway = await starting;
+    expect(childrenOf(gateway.pid)).toHaveLength(SIZE);
     await eventually("the edit", async () => (await wholeCrew(gateway)).workers_agree);
     const said = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
     expect(said.headers.get("x-said")).toBe("second");

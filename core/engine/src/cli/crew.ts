@@ -102,12 +102,15 @@ export class Crew {
   }
 
   /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
-  async start(leftOutboxes: readonly string[]): Promise<string> {
-    const first = await this.#hire(false);
-    await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(false)));
-    const own = new Set(Array.from({ length: this.#size }, (_, index) => outboxName(index + 1)));
-    for (const outbox of leftOutboxes) if (!own.has(outbox)) this.#left.add(outbox, this.#serving[0]?.worker);
-    return first.publicUrl;
+  start(leftOutboxes: readonly string[]): Promise<string> {
+    // A restart or an edit that is asked for meanwhile follows.
+    return this.turns.take(async () => {
+      const first = await this.#hire(false);
+      await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(false)));
+      const own = new Set(Array.from({ length: this.#size }, (_, index) => outboxName(index + 1)));
+      for (const outbox of leftOutboxes) if (!own.has(outbox)) this.#left.add(outbox, this.#serving[0]?.worker);
+      return first.publicUrl;
+    });
   }
 
   /** Lets every worker read the configuration again. */
