@@ -1,7 +1,7 @@
 /** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
 
 import { isAbandoned, isAmbiguous } from "@sluice/kit";
-import { type Attempt, type Clock, type Cost, GatewayError, type SpendRow } from "@sluice/spec";
+import { type Attempt, type Clock, type Cost, GatewayError, type JsonObject, type SpendRow } from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
 
 const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
@@ -28,58 +28,77 @@ function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): Spend
 
 function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
   if (attempt.outcome === undefined) close(exchange, attempt, clock);
-  const { usage } = attempt;
+  const { usage, model } = attempt;
+  const { request } = exchange;
   const cost = exchange.pricer?.(attempt) ?? UNPRICED;
   attempt.cost = cost;
-  return {
-    ...commonPart(exchange),
-    ...modelPart(exchange, attempt),
-    ...billingPart(exchange, attempt),
-    attempt: attempt.number,
-    targetId: attempt.target.id,
-    provider: attempt.provider,
-    status: attempt.outcome ?? "partial",
-    errorCode: attempt.error?.code ?? null,
-    promptTokens: usage?.promptTokens ?? null,
-    completionTokens: usage?.completionTokens ?? null,
-    totalTokens: usage?.totalTokens ?? null,
-    cachedTokens: usage?.cachedTokens ?? null,
-    reasoningTokens: usage?.reasoningTokens ?? null,
-    usageSource: attempt.usageSource ?? null,
-    costNanoUsd: cost.nanoUsd ?? null,
-    costStatus: cost.status,
-    startedAtMs: attempt.startedAtMs,
-    firstContentAtMs: attempt.firstContentAtMs ?? null,
-    endedAtMs: attempt.endedAtMs ?? clock.now(),
-  };
+  const row = emptyRow(exchange);
+  if (model !== undefined) {
+    // The model that was asked for, in the client's own word, or one that stood in for it.
+    const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
+    row.model = isAskedFor ? request.model : model.id;
+    row.modelGroup = model.entry;
+  }
+  const rule = billingRule(exchange, attempt);
+  if (rule !== undefined) row.metadata = { ...row.metadata, ...rule };
+  row.attempt = attempt.number;
+  row.targetId = attempt.target.id;
+  row.provider = attempt.provider;
+  row.status = attempt.outcome ?? "partial";
+  row.errorCode = attempt.error?.code ?? null;
+  if (usage !== undefined) {
+    row.promptTokens = usage.promptTokens;
+    row.completionTokens = usage.completionTokens;
+    row.totalTokens = usage.totalTokens;
+    row.cachedTokens = usage.cachedTokens ?? null;
+    row.reasoningTokens = usage.reasoningTokens ?? null;
+  }
+  row.usageSource = attempt.usageSource ?? null;
+  row.costNanoUsd = cost.nanoUsd ?? null;
+  row.costStatus = cost.status;
+  row.startedAtMs = attempt.startedAtMs;
+  row.firstContentAtMs = attempt.firstContentAtMs ?? null;
+  row.endedAtMs = attempt.endedAtMs ?? clock.now();
+  return row;
 }
 
-/** The model that was called: the one that was asked for, in the client's own word, or one that stood in for it. */
-function modelPart({ request }: LiveExchange, { model }: Attempt) {
-  if (model === undefined) return {};
-  const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
-  return { model: isAskedFor ? request.model : model.id, modelGroup: model.entry };
-}
-
-/** The rule by which an attempt was billed that the client left, or that was sent and lost, stands in its row. */
-function billingPart(exchange: LiveExchange, attempt: Attempt) {
+/** The rule by which an attempt was billed that the client left, or that was sent and lost: it stands in the row. */
+function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | undefined {
   const { abortBilling, ambiguousBilling } = exchange;
   if (isAmbiguous(attempt)) {
-    const rule = ambiguousBilling === undefined ? {} : { on_ambiguous: ambiguousBilling };
-    return { metadata: { ...metadataOf(exchange), ambiguous: true, ...rule } };
+    return ambiguousBilling === undefined ? { ambiguous: true } : { ambiguous: true, on_ambiguous: ambiguousBilling };
   }
-  if (abortBilling === undefined || !isAbandoned(exchange, attempt)) return {};
-  return { metadata: { ...metadataOf(exchange), on_abort: abortBilling } };
+  return abortBilling !== undefined && isAbandoned(exchange, attempt) ? { on_abort: abortBilling } : undefined;
 }
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
+  const row = emptyRow(exchange);
+  row.errorCode = exchange.failure?.code ?? null;
+  row.endedAtMs = clock.now();
+  return row;
+}
+
+/** A row while it is written. */
+type OpenRow = { -readonly [Name in keyof SpendRow]: SpendRow[Name] };
+
+/** A row of an exchange that called nobody, with every member: it is made in one piece, for every request has one. */
+function emptyRow(exchange: LiveExchange): OpenRow {
+  const { identity, request, model } = exchange;
   return {
-    ...commonPart(exchange),
+    requestId: exchange.id,
     attempt: 0,
+    callType: exchange.operation,
+    keyId: identity?.keyId ?? "",
+    keyAlias: identity?.alias ?? null,
+    userId: identity?.userId ?? null,
+    teamId: identity?.teamId ?? null,
+    endUser: request?.endUser ?? null,
+    model: request?.model ?? "",
     targetId: null,
+    modelGroup: model?.entry ?? null,
     provider: null,
     status: "failure",
-    errorCode: exchange.failure?.code ?? null,
+    errorCode: null,
     promptTokens: null,
     completionTokens: null,
     totalTokens: null,
@@ -88,25 +107,10 @@ function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
     usageSource: null,
     costNanoUsd: 0,
     costStatus: "free",
+    cacheHit: false,
     startedAtMs: exchange.startedAtMs,
     firstContentAtMs: null,
-    endedAtMs: clock.now(),
-  };
-}
-
-function commonPart(exchange: LiveExchange) {
-  const { identity, request, model } = exchange;
-  return {
-    requestId: exchange.id,
-    callType: exchange.operation,
-    keyId: identity?.keyId ?? "",
-    keyAlias: identity?.alias ?? null,
-    userId: identity?.userId ?? null,
-    teamId: identity?.teamId ?? null,
-    endUser: request?.endUser ?? null,
-    model: request?.model ?? "",
-    modelGroup: model?.entry ?? null,
-    cacheHit: false,
+    endedAtMs: exchange.startedAtMs,
     generation: exchange.generation,
     tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
     metadata: metadataOf(exchange),

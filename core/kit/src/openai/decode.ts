@@ -22,6 +22,8 @@ export function decodeChat(body: Uint8Array, replyModel: string, identity?: Repl
   return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
 }
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 /** The reply under the client's name for the model. Every other character stays. */
 function renamed(document: JsonDocument, text: string, model: string): JsonDocument {
   const { value } = document;
@@ -43,9 +45,8 @@ function missingNames({ id, object, created }: JsonObject, identity: ReplyIdenti
 }
 
 function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
-  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-    .toString("utf8")
-    .replace(/^\uFEFF/, "");
+  const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
+  const text = raw.charCodeAt(0) === BYTE_ORDER_MARK ? raw.slice(1) : raw;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -135,6 +135,7 @@ const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"])
 
 const NO_FIELDS: GatewayFields = Object.freeze({});
 const NO_TAGS: readonly string[] = Object.freeze([]);
+const NO_METADATA: JsonObject = Object.freeze({});
 
 /** What every operation takes out of a body. */
 export type CommonPart = Pick<GatewayRequest, "document" | "fields" | "model" | "timeoutMs" | "endUser" | "tags" | "metadata">;
@@ -144,7 +145,7 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
   const { value } = document;
   const present = CONSUMED.filter((name) => name in value);
   const fields: GatewayFields = present.length === 0 ? NO_FIELDS : Object.fromEntries(present.map((name) => [name, value[name]]));
-  const metadata = isObject(value.metadata) ? value.metadata : {};
+  const metadata = isObject(value.metadata) ? value.metadata : NO_METADATA;
   if (present.length > 0) checkValues(metadata);
   return {
     document: present.length === 0 ? document : document.with(Object.fromEntries(present.map((name) => [name, undefined]))),
@@ -224,6 +225,7 @@ function strings(value: JsonValue | undefined): string[] {
 }
 
 function recordedMetadata(metadata: JsonObject, clientId: string | undefined): Readonly<Record<string, unknown>> {
+  if (metadata === NO_METADATA && clientId === undefined) return NO_METADATA;
   const recorded = Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name));
   const { spend_logs_metadata: extra } = metadata;
   return {
