@@ -114,7 +114,13 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
     }
     const listener = landing.kind === "stream" ? landing.tape.join() : undefined;
     flight.land(landing);
-    exchange.onSettle(() => void settle(store(landing), () => flights.remove(key, flight), host));
+    exchange.onSettle(() =>
+      settle(
+        () => store(landing),
+        () => flights.remove(key, flight),
+        host,
+      ),
+    );
     if (landing.kind === "whole") {
       exchange.reply = landing.reply;
     } else if (listener !== undefined) {
@@ -147,14 +153,16 @@ function landingOf(
 }
 
 /** Behind the reply: twins find the flight until the entry is there. */
-async function settle(stored: Promise<void> | undefined, close: () => void, { log }: Host): Promise<void> {
+function settle(store: () => Promise<void> | undefined, close: () => void, { log }: Host): void {
+  const lost = (error: unknown): void => log.warn("a reply could not be kept in the cache", { error });
+  let stored: Promise<void> | undefined;
   try {
-    if (stored !== undefined) await stored;
+    stored = store();
   } catch (error) {
-    log.warn("a reply could not be kept in the cache", { error });
-  } finally {
-    close();
+    lost(error);
   }
+  if (stored === undefined) close();
+  else void stored.catch(lost).then(close);
 }
 
 /**

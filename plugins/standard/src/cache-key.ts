@@ -19,6 +19,7 @@ export interface CacheKeys {
 
 /** Keys in a scope. A model that points elsewhere, or at a provider that is configured anew, has other keys. */
 export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): CacheKeys {
+  const holders = new WeakMap<Identity, string>();
   const answerers = new WeakMap<Model, string>();
   const answererOf = (model: Model): string => {
     const known = answerers.get(model);
@@ -33,7 +34,8 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
       if (request === undefined || identity === undefined || model === undefined) {
         throw new GatewayError("internal_error", "The step cache ran without a request, an identity or a model.");
       }
-      const holder = holderOf(identity, scope);
+      let holder = holders.get(identity);
+      if (holder === undefined) holders.set(identity, (holder = holderOf(identity, scope)));
       const digest = new CanonicalDigest().text(holder).text(namespace).text(operation).text(answererOf(model));
       // With it a parameter may be missing in what the provider saw.
       if (request.fields.drop_params === true) digest.text("drop_params");
@@ -46,9 +48,9 @@ export function createCacheKeys(scope: CacheScope, providers: ProviderCatalog): 
 
 /** The key under which identical requests find each other while they are under way. */
 export function flightKey(key: string, { fields, stream, document }: GatewayRequest, inputs: readonly string[] = []): string {
-  const rules = FLIGHT_FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]);
   const form = `${key}:${stream ? "stream" : "whole"}`;
-  if (rules.length === 0 && inputs.length === 0) return form;
+  if (inputs.length === 0 && FLIGHT_FIELDS.every((name) => fields[name] === undefined)) return form;
+  const rules = FLIGHT_FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]);
   const digest = new CanonicalDigest().value(document.value.encoding_format).text(JSON.stringify(rules));
   for (const input of inputs) digest.text(input);
   return `${form}:${digest.end()}`;
