@@ -9,7 +9,7 @@ import { createNativeUpstream, type NativeRequest, type NativeUpstream } from ".
 type CacheRow = SpendRow & { readonly cache_hit: boolean };
 
 /** A thousandth of a dollar for each token. */
-const PRICE = "price: { input: 1000 }";
+const PRICE = "price: { input: 1000, output: 0 }";
 
 let upstream: NativeUpstream;
 let gateway: GatewayProcess;
