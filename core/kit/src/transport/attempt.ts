@@ -94,7 +94,7 @@ function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array
 /** A JSON object that is no error, or events. Pages, empty bodies and errors with status 200 come from who has carried out nothing. */
 function looksLikeReply(body: Uint8Array): boolean {
   const text = Buffer.from(body).toString("utf8").trimStart();
-  return /^(?:\{(?!\s*(?:"error"|\}))|data:|event:(?! ?error))/.test(text);
+  return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
 }
 
 async function send({ provider, upstream, signal, attempt }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
