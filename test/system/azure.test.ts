@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AzureOpenAI, type OpenAI } from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openaiClient, rowsOf } from "./client.ts";
@@ -8,6 +11,8 @@ import { functionsOf } from "./sdk-chat.ts";
 
 const KEY = "azure-credential-of-the-tests-0123456789";
 const SECRET = "entra-secret-of-the-tests-0123456789";
+const FOLDER = mkdtempSync(join(tmpdir(), "sluice-azure-"));
+const TOKEN_FILE = join(FOLDER, "federated-token");
 const fixtures = fixturesOf("provider-azure");
 
 let upstream: NativeUpstream;
@@ -22,10 +27,14 @@ beforeAll(async () => {
       providers: [
         `azure: { use: azure, endpoint: ${upstream.url}, api_key: "\${env:AZURE_KEY}" }`,
         `entra: { use: azure, endpoint: ${upstream.url}, api: deployments, tenant_id: tenant, client_id: app, client_secret: "\${env:AZURE_SECRET}", authority: ${entra.url} }`,
+        `machine: { use: azure, endpoint: ${upstream.url}, credentials: managed_identity, client_id: mine, metadata_url: ${entra.url} }`,
+        `cluster: { use: azure, endpoint: ${upstream.url}, tenant_id: tenant, client_id: app, federated_token_file: ${TOKEN_FILE}, authority: ${entra.url} }`,
       ],
       models: [
         "{ id: gpt-4o, targets: [{ provider: azure, model: gpt-4o }] }",
         '{ id: azure/*, targets: [{ provider: azure, model: "*" }] }',
+        '{ id: machine/*, targets: [{ provider: machine, model: "*" }] }',
+        '{ id: cluster/*, targets: [{ provider: cluster, model: "*" }] }',
         '{ id: entra/*, targets: [{ provider: entra, model: "*" }] }',
       ],
     },
@@ -37,6 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.dispose();
   await Promise.all([upstream.close(), entra.close()]);
+  rmSync(FOLDER, { recursive: true });
 });
 
 const ASK: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Hello." }];
@@ -83,6 +93,43 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
       url: "/openai/deployments/my-deployment/chat/completions?api-version=2024-10-21",
       headers: { authorization: "Bearer entra-token" },
     });
+  });
+
+  it("has the machine's own identity from the metadata service", async () => {
+    entra.reply(
+      200,
+      "application/json",
+      JSON.stringify({ access_token: "machine-token", expires_in: "3599", token_type: "Bearer" }),
+    );
+    upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
+    await client.chat.completions.create({ model: "machine/gpt-4o", messages: ASK });
+    expect(entra.requests.at(-1)).toMatchObject({
+      method: "GET",
+      url: "/metadata/identity/oauth2/token?api-version=2018-02-01&resource=https%3A%2F%2Fcognitiveservices.azure.com&client_id=mine",
+      headers: { metadata: "true" },
+    });
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer machine-token");
+  });
+
+  it("proves an application by the token that its cluster wrote, as it stands in the file by then", async () => {
+    upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
+    const ask = () => client.chat.completions.create({ model: "cluster/gpt-4o", messages: ASK });
+    const before = entra.requests.length;
+    await expect(ask()).rejects.toMatchObject({ status: 502 });
+    expect(entra.requests.length).toBe(before);
+    writeFileSync(TOKEN_FILE, "projected-token\n");
+    // A refused credential rests its deployment: another one asks.
+    entra.reply(200, "application/json", JSON.stringify({ access_token: "cluster-token", expires_in: 3599 }));
+    await client.chat.completions.create({ model: "cluster/gpt-4.1", messages: ASK });
+    const form = new URLSearchParams(entra.requests.at(-1)?.body.toString());
+    expect(Object.fromEntries(form)).toEqual({
+      grant_type: "client_credentials",
+      client_id: "app",
+      scope: "https://cognitiveservices.azure.com/.default",
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: "projected-token",
+    });
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer cluster-token");
   });
 
   it("hands native requests of Azure's own SDK on, and bills them", async () => {

@@ -13,6 +13,9 @@ export interface AzureConfig {
   readonly tenant_id?: string;
   readonly client_id?: string;
   readonly client_secret?: Secret;
+  readonly federated_token_file?: string;
+  readonly credentials?: "managed_identity";
+  readonly metadata_url: string;
   readonly authority: string;
   readonly scope: string;
 }
@@ -45,8 +48,30 @@ export const azureConfigSchema: JsonSchema = {
       pattern: "^[0-9A-Za-z.-]+$",
       description: "The Entra tenant that the application belongs to. Example: `contoso.onmicrosoft.com`.",
     },
-    client_id: { type: "string", description: "The application's id. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`." },
+    client_id: {
+      type: "string",
+      minLength: 1,
+      description: "The application's id, or that of a user-assigned identity. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`.",
+    },
     client_secret: secretOption("The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`."),
+    federated_token_file: {
+      type: "string",
+      minLength: 1,
+      description:
+        "The file with the token of the application's workload identity; read anew for each fetch. Example: `/var/run/secrets/azure/tokens/azure-identity-token`.",
+    },
+    credentials: {
+      type: "string",
+      enum: ["managed_identity"],
+      description:
+        "`managed_identity`: that of the machine, or the user-assigned one of `client_id`. Example: `managed_identity`.",
+    },
+    metadata_url: {
+      type: "string",
+      pattern: "^https?://[^/?#]+$",
+      default: "http://169.254.169.254",
+      description: "The metadata service that has the machine's tokens. Example: `http://169.254.169.254`.",
+    },
     authority: {
       type: "string",
       pattern: "^https?://[^/?#]+(/[^?#]*[^/?#])?$",
@@ -61,23 +86,36 @@ export const azureConfigSchema: JsonSchema = {
   },
 };
 
-/** There must be one credential: a key, a token, or an application with all of its parts. */
-export function checkCredential({ api_key, token, tenant_id, client_id, client_secret }: AzureConfig): readonly ConfigFault[] {
-  const parts = { tenant_id, client_id, client_secret };
-  const missing = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  const isApplication = missing.length < 3;
-  if (isApplication && missing.length > 0) {
+/** The credentials that there are, by the options that each is made of. */
+const WAYS = {
+  api_key: ["api_key"],
+  token: ["token"],
+  client_secret: ["tenant_id", "client_id", "client_secret"],
+  federated_token_file: ["tenant_id", "client_id", "federated_token_file"],
+  credentials: ["credentials"],
+} as const satisfies Readonly<Record<string, readonly (keyof AzureConfig)[]>>;
+
+/** There must be one credential, with all of its parts and nothing of another. A machine's identity may be told by `client_id`. */
+export function checkCredential(config: AzureConfig): readonly ConfigFault[] {
+  const named = Object.values(WAYS).filter((parts) => config[parts.at(-1) ?? "api_key"] !== undefined);
+  const [way, another] = named;
+  const isApplication = config.tenant_id !== undefined || config.client_id !== undefined;
+  const fix =
+    "set one of api_key, token, client_secret or federated_token_file with tenant_id and client_id, and credentials: managed_identity";
+  if (another !== undefined) return [{ path: [], message: "the provider has more than one credential", fix }];
+  if (way === undefined) {
+    const message = isApplication
+      ? "an Entra application needs client_secret or federated_token_file as well"
+      : "the provider has no credential";
+    return [{ path: [], message, fix }];
+  }
+  const missing = way.filter((part) => config[part] === undefined);
+  if (missing.length > 0) {
     return [
       { path: [], message: `an Entra application needs ${missing.join(" and ")} as well`, fix: `add ${missing.join(" and ")}` },
     ];
   }
-  const count = [api_key !== undefined, token !== undefined, isApplication].filter(Boolean).length;
-  if (count === 1) return [];
-  return [
-    {
-      path: [],
-      message: count === 0 ? "the provider has no credential" : "the provider has more than one credential",
-      fix: "set one of api_key, token, and tenant_id with client_id and client_secret",
-    },
-  ];
+  const parts: readonly string[] = config.credentials === undefined ? way : [...way, "client_id"];
+  const odd = (["tenant_id", "client_id"] as const).find((part) => config[part] !== undefined && !parts.includes(part));
+  return odd === undefined ? [] : [{ path: [odd], message: `${odd} is no part of the credential`, fix: `remove ${odd}` }];
 }

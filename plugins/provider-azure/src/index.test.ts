@@ -8,6 +8,7 @@ const base = {
   endpoint: "https://r.openai.azure.com",
   api: "v1",
   authority: "https://login.microsoftonline.com",
+  metadata_url: "http://169.254.169.254",
   scope: "https://cognitiveservices.azure.com/.default",
 } as const;
 const key = { api_key: new Secret("AZURE_KEY", "azure-key") };
@@ -20,8 +21,15 @@ describe("credentials", () => {
     ["an application", application, /^$/],
     ["none", {}, /no credential/],
     ["two", { ...key, ...application }, /more than one/],
-    ["half an application", { tenant_id: "t", client_id: "c" }, /client_secret/],
-    ["a key and half an application", { ...key, client_id: "c" }, /tenant_id and client_secret/],
+    ["an application of a cluster", { tenant_id: "t", client_id: "c", federated_token_file: "/f" }, /^$/],
+    ["a machine", { credentials: "managed_identity" }, /^$/],
+    ["a machine by one of its names", { credentials: "managed_identity", client_id: "c" }, /^$/],
+    ["half an application", { tenant_id: "t", client_id: "c" }, /client_secret or federated_token_file/],
+    ["a secret alone", { client_secret: application.client_secret }, /tenant_id and client_id/],
+    ["a file and no tenant", { client_id: "c", federated_token_file: "/f" }, /needs tenant_id as/],
+    ["a secret and a file", { ...application, federated_token_file: "/f" }, /more than one/],
+    ["a key and half an application", { ...key, client_id: "c" }, /client_id is no part/],
+    ["a machine and a tenant", { credentials: "managed_identity", tenant_id: "t" }, /tenant_id is no part/],
   ])("of %s", (_name, options, fault) => {
     const faults = azure.check?.({ ...base, ...options }) ?? [];
     expect(faults.map(({ message }) => message).join()).toMatch(fault);

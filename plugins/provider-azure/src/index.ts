@@ -5,7 +5,7 @@ import { createOperations, type ErrorWords, imagesPerCall, readCompatibleError }
 import { nativeCall } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
-import { entraTokens } from "./entra.ts";
+import { openIdentity } from "./identity.ts";
 import { translateStream } from "./stream.ts";
 
 /** The newest of the dated versions that is no preview (learn.microsoft.com/azure/ai-services/openai/api-version-lifecycle). */
@@ -17,7 +17,7 @@ const ERROR_WORDS: ErrorWords = { contentFilter: "content_policy", content_filte
 export default defineProvider<AzureConfig>({
   name: "azure",
   stability: "beta",
-  summary: "Azure OpenAI: chat, embeddings and images of a resource's deployments, by key or Entra token.",
+  summary: "Azure OpenAI: chat, embeddings and images of a resource's deployments, by key or Entra identity.",
   config: azureConfigSchema,
   check: checkCredential,
   create(config, host) {
@@ -27,7 +27,7 @@ export default defineProvider<AzureConfig>({
     const account: Record<string, Secret> = {};
     if (key !== undefined) account["api-key"] = key;
     if (token !== undefined) account.authorization = token.map((value) => `Bearer ${value}`);
-    const tokens = entraTokens(config, host);
+    const tokens = openIdentity(config, host);
     const headers = { "content-type": "application/json", ...account };
     const { of, names } = createOperations();
     const url = (path: string, deployment: string): string => {

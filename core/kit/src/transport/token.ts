@@ -18,8 +18,8 @@ export interface TokenOptions {
   /** What the token is called where a secret is shown. */
   readonly name: string;
   readonly clock: Clock;
-  /** The call that asks for one. Made anew each time, so that it may carry the hour. */
-  request(): HttpCall;
+  /** The call that asks for one. Made anew each time, so that it may carry the hour, or what a file holds by then. */
+  request(): HttpCall | Promise<HttpCall>;
 }
 
 const TIMEOUTS = { connectMs: 5_000, firstByteMs: 8_000, idleMs: 5_000 };
@@ -50,7 +50,7 @@ export function createTokenSource({ name, clock, request }: TokenOptions): Token
   const fetchToken = async (): Promise<Secret> => {
     upstream ??= new Upstream({ connections: 1, connectMs: TIMEOUTS.connectMs });
     // Nobody's own signal: others may wait for the same token. The timeouts end it.
-    const response = await upstream.send(request(), { signal: new AbortController().signal, timeouts: TIMEOUTS });
+    const response = await upstream.send(await request(), { signal: new AbortController().signal, timeouts: TIMEOUTS });
     const body = jsonOf(await response.body.collect(MAX_REPLY_BYTES));
     const { access_token: value, expires_in: life } = body;
     if (response.status !== 200) throw refused(response.status, body, readRetryAfterMs(response.headers));
