@@ -1,6 +1,7 @@
 /** Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the types of its SDK 1.11.0). */
 
 import {
+  BASIC_PARAMETERS,
   type ChatRequest,
   invalidField,
   lowerSchema,
@@ -19,22 +20,7 @@ import { maxOutputTokens, thinkingOf } from "./models.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of the reference dialect that the API has a way to say. */
-export const PARAMETERS = [
-  "temperature",
-  "top_p",
-  "max_tokens",
-  "max_completion_tokens",
-  "stop",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
-  "reasoning_effort",
-  "thinking",
-  "service_tier",
-] as const;
+export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier"];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];

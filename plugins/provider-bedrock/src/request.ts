@@ -1,6 +1,7 @@
 /** Chat requests as Converse requests (`ConverseRequest` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
 
 import {
+  BASIC_PARAMETERS,
   type ChatRequest,
   invalidField,
   lowerSchema,
@@ -21,22 +22,7 @@ import { novaSchema, STRICT_SCHEMA } from "./schema-subset.ts";
 import { thoughtOf } from "./thinking.ts";
 
 /** Parameters of the reference dialect's chat that the API has a way to say. */
-export const CHAT_PARAMETERS = [
-  "temperature",
-  "top_p",
-  "max_tokens",
-  "max_completion_tokens",
-  "stop",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
-  "reasoning_effort",
-  "thinking",
-  "service_tier",
-] as const;
+export const CHAT_PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier"];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = [

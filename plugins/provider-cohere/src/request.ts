@@ -1,6 +1,7 @@
 /** Chat requests as Cohere's v2 chat (docs.cohere.com/reference/chat; its SDK 5.20, `v2.chat`). */
 
 import {
+  BASIC_PARAMETERS,
   type ChatRequest,
   functionTool,
   invalidField,
@@ -19,26 +20,16 @@ import { messagesOf } from "./messages.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
-export const PARAMETERS = [
-  "temperature",
-  "top_p",
-  "max_tokens",
-  "max_completion_tokens",
-  "stop",
+export const PARAMETERS: readonly string[] = [
+  ...BASIC_PARAMETERS,
   "seed",
   "presence_penalty",
   "frequency_penalty",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
   "reasoning_effort",
   "thinking",
   "encoding_format",
   "dimensions",
-] as const;
+];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["documents", "citation_options", "safety_mode", "strict_tools", "k", "p", "priority", "raw_prompting"];

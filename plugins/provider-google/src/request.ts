@@ -1,6 +1,7 @@
 /** Chat requests as `generateContent` requests (ai.google.dev/api/generate-content; the types of @google/genai 2.32.0). */
 
 import {
+  BASIC_PARAMETERS,
   type ChatRequest,
   invalidField,
   lowerSchema,
@@ -19,28 +20,18 @@ import { contentOf } from "./parts.ts";
 import { JSON_SCHEMA, OPEN_API_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of chat that the API has a way to say. */
-export const CHAT_PARAMETERS = [
-  "temperature",
-  "top_p",
-  "max_tokens",
-  "max_completion_tokens",
+export const CHAT_PARAMETERS: readonly string[] = [
+  ...BASIC_PARAMETERS,
   "n",
-  "stop",
   "seed",
   "presence_penalty",
   "frequency_penalty",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
   "modalities",
   "reasoning_effort",
   "thinking",
   "service_tier",
   "web_search_options",
-] as const;
+];
 
 /** Members of the API's own that a client may send beside them, in either spelling, and where they go. */
 const NATIVE: Readonly<Record<string, string>> = {

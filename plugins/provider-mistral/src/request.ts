@@ -1,6 +1,7 @@
 /** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
 
 import {
+  BASIC_PARAMETERS,
   type ChatRequest,
   embeddingTexts,
   functionTool,
@@ -20,28 +21,18 @@ import { messagesOf } from "./messages.ts";
 import { takesThoughts } from "./models.ts";
 
 /** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
-export const PARAMETERS = [
-  "temperature",
-  "top_p",
-  "max_tokens",
-  "max_completion_tokens",
+export const PARAMETERS: readonly string[] = [
+  ...BASIC_PARAMETERS,
   "n",
-  "stop",
   "seed",
   "presence_penalty",
   "frequency_penalty",
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-  "response_format",
   "prediction",
   "reasoning_effort",
   "prompt_cache_key",
   "encoding_format",
   "dimensions",
-] as const;
+];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["safe_prompt", "prompt_mode", "min_tokens", "random_seed", "guardrails"];

@@ -2,10 +2,21 @@
 
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { NEUTRAL_VALUES } from "../openai/parameters.ts";
+import { NEUTRAL_VALUES, TOOL_PARAMETERS } from "../openai/parameters.ts";
 import { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
 import { readToolUse, type ToolUse } from "./tools.ts";
 import { type Conversation, readConversation } from "./turns.ts";
+
+/** Parameters of the reference dialect's chat that every dialect so far has a way to say. */
+export const BASIC_PARAMETERS: readonly string[] = [
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "stop",
+  "response_format",
+  ...TOOL_PARAMETERS,
+];
 
 /** What a dialect can take. */
 export interface ChatDialect {

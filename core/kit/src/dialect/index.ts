@@ -1,6 +1,6 @@
 /** For providers of another dialect: a request read once, and what a reply, a stream and an error are written with. */
 
-export { type ChatDialect, type ChatRequest, readChatRequest, type ResponseFormat } from "./chat-request.ts";
+export { BASIC_PARAMETERS, type ChatDialect, type ChatRequest, readChatRequest, type ResponseFormat } from "./chat-request.ts";
 export { ChunkWriter, createStreamTranslator, type EventHandler, type StreamHandler } from "./chunk-writer.ts";
 export { base64Bytes, type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
 export { embeddingsReply, embeddingTexts } from "./embeddings.ts";
