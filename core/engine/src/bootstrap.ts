@@ -31,7 +31,7 @@ import { presentedBy } from "./http/presented.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createRequestMetrics } from "./http/request-metrics.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
-import { installationOf, listenOrExplain, openLedger, openState, openStore } from "./open-parts.ts";
+import { installationOf, listenOrExplain, openBlockWatch, openLedger, openState, openStore } from "./open-parts.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { createRehearsal } from "./rehearsal/rehearsal.ts";
@@ -156,6 +156,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const state = await openState(snapshot, definitions, log, clock, worker?.hostedState);
   const metrics = createMetrics(log);
   const endProcessMetrics = addProcessMetrics(metrics);
+  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log);
   const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
   const swaps = server.autoRollback === undefined ? undefined : new SwapWatch(server.autoRollback, clock);
@@ -225,6 +226,8 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     () => listen(adminApp.callback(), adminPlace.host, adminPlace.port, worker === undefined),
     `${adminPlace.host}:${adminPlace.port}`,
   );
+  // A start may take its time: only who is served is kept waiting by a block.
+  await blockWatch.begin();
   const stopping = new AbortController();
   const adopt = (name: string): Promise<void> =>
     moveLeftOutbox(name, { directory: server.dataDirectory, store: store.ledger, log, clock }, stopping.signal);
@@ -269,6 +272,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     isDraining = true;
     stopping.abort(new Error("the gateway stops"));
     endProcessMetrics();
+    await blockWatch.end();
     pluginFiles.close();
     dataFolder.close();
     await edits.close();

@@ -5,12 +5,16 @@ import { createServer } from "node:net";
 import type { Clock, Log, StateDriver, Store } from "@sluice/spec";
 import { createResilientState } from "@sluice/kit/state";
 import type { Snapshot } from "./config/snapshot.ts";
+import { packageUrl, pluginCode } from "./registry/code-owners.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { openOutbox } from "./resources/outbox.ts";
 import { systemClock } from "./telemetry/clock.ts";
+import { GATEWAY_CODE } from "./telemetry/block-report.ts";
+import { type BlockWatch, watchBlocks } from "./telemetry/block-watch.ts";
 import { withFields } from "./telemetry/log.ts";
+import type { MetricRegistry } from "./telemetry/metrics.ts";
 
 /** Time for the last rows to reach the store; what does not is moved by the next start. */
 const FLUSH_TIMEOUT_MS = 5_000;
@@ -114,6 +118,12 @@ async function listenBriefly(host: string, port: number): Promise<void> {
   await once(server, "listening");
   server.close();
   await once(server, "close");
+}
+
+/** A watch for plugins that hold the event loop. */
+export function openBlockWatch({ server }: Snapshot, { plugins }: Definitions, metrics: MetricRegistry, log: Log): BlockWatch {
+  const own = [import.meta.url, import.meta.resolve("@sluice/kit")].map((url) => ({ name: GATEWAY_CODE, url: packageUrl(url) }));
+  return watchBlocks({ thresholdMs: server.blockWarningMs, owners: [...pluginCode(plugins), ...own], metrics, log });
 }
 
 /** Opens a listener. Throws a StartError that says why not. */

@@ -89,6 +89,7 @@ function serverOf(
     ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
+    blockWarningMs: milliseconds(server.block_warning),
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
     dataDirectory: resolve(cwd, server.data_directory),

@@ -63,6 +63,7 @@ describe("a snapshot", () => {
       drainTimeoutMs: 120_000,
       stalledClientMs: 30_000,
       maxBodyBytes: 20_971_520,
+      blockWarningMs: 200,
       explainRequests: 1_000,
       dataDirectory: "",
       timeZone: "UTC",

@@ -75,6 +75,8 @@ export interface ServerSettings {
   /** A client that takes nothing of its reply for so long is cut. */
   readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
+  /** An event loop that stands still for so long is told, with the plugin; 0: it is not watched. */
+  readonly blockWarningMs: number;
   /** Requests whose steps are kept for who asks; 0 for none. */
   readonly explainRequests: number;
   /** Absent: no page of another origin may call. */

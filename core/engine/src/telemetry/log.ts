@@ -7,7 +7,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /** A log that writes JSON lines to standard error. */
 export function createLog(level: LogLevel): Log {
-  return wrap(
+  const log = wrap(
     pino(
       {
         level,
@@ -18,6 +18,15 @@ export function createLog(level: LogLevel): Log {
       pino.destination({ fd: 2, sync: true }),
     ),
   );
+  levels.set(log, level);
+  return log;
+}
+
+const levels = new WeakMap<Log, LogLevel>();
+
+/** The level that a log was made with, for a thread that makes its own. Nothing is said in the name of a log of somebody else's. */
+export function levelOf(log: Log): LogLevel {
+  return levels.get(log) ?? "silent";
 }
 
 const children = new WeakMap<Log, (fields: Readonly<Record<string, unknown>>) => Log>();

@@ -158,6 +158,16 @@ export const PROCESS_METRICS = {
     help: "How late the event loop came round since the page was last asked for, over a second at least: the median, the 99th of a hundred and the worst.",
     labels: ["quantile"],
   }),
+  blocks: metric({
+    name: "sluice_event_loop_blocks_total",
+    help: "How often the event loop stood still for `server.block_warning` or longer, by the plugin whose code was running; gateway for its own, unknown where nobody could be seen.",
+    labels: ["plugin"],
+  }),
+  blockedSeconds: metric({
+    name: "sluice_event_loop_blocked_seconds_total",
+    help: "How long it stood still then.",
+    labels: ["plugin"],
+  }),
   memory: metric({ name: "process_resident_memory_bytes", help: "Memory that the process has in use." }),
   heap: metric({ name: "nodejs_heap_size_used_bytes", help: "Memory of live and dead objects in V8's heap." }),
   cpu: metric({ name: "process_cpu_seconds_total", help: "Processor time, user and system." }),

@@ -102,6 +102,14 @@ export const serverSchema: JsonSchema = {
         "How long a client may take nothing of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
     },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    block_warning: {
+      type: "string",
+      format: "duration",
+      default: "200ms",
+      description:
+        "A plugin that holds the event loop for so long, so that nobody is served meanwhile, is named in the log and in `sluice_event_loop_blocks_total`. 0s watches nothing.",
+      examples: ["1s"],
+    },
     explain_requests: {
       type: "integer",
       minimum: 0,
@@ -163,6 +171,7 @@ export interface ServerSection {
   };
   readonly stalled_client_timeout: string;
   readonly max_body: string;
+  readonly block_warning: string;
   readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;

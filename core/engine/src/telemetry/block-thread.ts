@@ -1,0 +1,104 @@
+/** The thread that listens to the beats of the event loop, and looks at the stack of the main thread when none comes. */
+
+import { Session } from "node:inspector";
+import { parentPort, workerData } from "node:worker_threads";
+import { BEAT, type BlockFrame, type BlockReport, type BlockWatchData, reportOf } from "./block-report.ts";
+import type { LogLevel } from "./log.ts";
+
+/** From here on a block is told while it lasts: the loop may never come round again. The next lines come at twice the time each. */
+const ENDLESS_MS = 2_000;
+/** A stack that could not be read for so long after the block is that of something else. */
+const GIVE_UP_MS = 100;
+
+/** The count before the first beat: nobody is served yet. */
+const NOT_BEGUN = 0;
+
+const { beats, thresholdMs, beatMs, owners, logLevel } = workerData as BlockWatchData;
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
+const send = (message: "ready" | BlockReport): void => parentPort?.postMessage(message);
+
+let count = Atomics.load(beats, BEAT.count);
+let sinceMs = performance.now();
+let lastLookMs = sinceMs;
+let frames: readonly BlockFrame[] | undefined;
+let isLooking = false;
+let toldMs = ENDLESS_MS / 2;
+
+setInterval(() => {
+  const nowMs = performance.now();
+  // The whole process stood still, or the machine did: that is nobody's doing. Reading a stack keeps this thread busy itself.
+  const wasStopped = nowMs - lastLookMs > beatMs + thresholdMs / 2 && !isLooking;
+  lastLookMs = nowMs;
+  const newCount = Atomics.load(beats, BEAT.count);
+  if (wasStopped || newCount === NOT_BEGUN) {
+    Atomics.store(beats, BEAT.gapMs, 0);
+    begin(newCount, nowMs);
+    return;
+  }
+  if (newCount !== count) {
+    const blockedMs = Atomics.exchange(beats, BEAT.gapMs, 0) - beatMs;
+    if (blockedMs >= thresholdMs && frames !== undefined) send(reportOf(blockedMs, frames, owners));
+    begin(newCount, nowMs);
+    return;
+  }
+  const silentMs = nowMs - sinceMs;
+  if (silentMs >= thresholdMs - beatMs && !isLooking) look();
+  if (silentMs >= toldMs * 2) {
+    toldMs *= 2;
+    void tell(reportOf(Math.round(silentMs), frames ?? [], owners));
+  }
+}, beatMs);
+send("ready");
+
+/** Writes a line without the main thread. The log is loaded for the first of them: few processes ever need it here. */
+async function tell({ plugin, blockedMs, at, stack }: BlockReport): Promise<void> {
+  const { createLog } = await import("./log.ts");
+  createLog(logLevel as LogLevel).error("the event loop stands still", { plugin, blocked_ms: blockedMs, at, stack });
+}
+
+function begin(newCount: number, nowMs: number): void {
+  count = newCount;
+  sinceMs = nowMs;
+  frames = undefined;
+  isLooking = false;
+  toldMs = ENDLESS_MS / 2;
+}
+
+/**
+ * Reads the stack of the main thread: V8 stops it at the next statement or loop, tells the functions and lets it go on. About 20 ms,
+ * the first time 150; the session is there for that long alone.
+ */
+function look(): void {
+  isLooking = true;
+  frames = [];
+  const looked = count;
+  const session = new Session();
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(waiting);
+    session.post("Debugger.disable", () => session.disconnect());
+  };
+  const waiting = setInterval(() => {
+    if (Atomics.load(beats, BEAT.count) !== looked) end();
+  }, GIVE_UP_MS);
+  session.connectToMainThread();
+  // A call frame has no URL of its own, whatever its type says.
+  const urls = new Map<string, string>();
+  session.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => urls.set(scriptId, url));
+  session.once("Debugger.paused", ({ params }) => {
+    session.post("Debugger.resume");
+    end();
+    // The loop has come round since: what runs now is something else.
+    if (Atomics.load(beats, BEAT.count) !== looked) return;
+    frames = params.callFrames.map(({ functionName, location }) => ({
+      function: functionName,
+      url: urls.get(location.scriptId) ?? "",
+      line: location.lineNumber + 1,
+    }));
+  });
+  session.post("Debugger.enable", { maxScriptsCacheSize: 0 });
+  session.post("Debugger.pause");
+}

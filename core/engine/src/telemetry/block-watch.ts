@@ -1,0 +1,103 @@
+/**
+ * Watches whether the event loop comes round, and tells who holds it. A timer beats, a thread listens: when no beat comes, the
+ * thread interrupts the code that runs for as long as it takes to read the stack. Requests pay nothing for it.
+ */
+
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Log } from "@sluice/spec";
+import { BEAT, type BlockReport, type BlockWatchData, type CodeOwner } from "./block-report.ts";
+import { levelOf } from "./log.ts";
+import { PROCESS_METRICS } from "./metric-table.ts";
+import type { MetricRegistry } from "./metrics.ts";
+
+/** What is watched, and who is told. */
+export interface BlockWatchOptions {
+  /** A block as long as this is told; 0 watches nothing. */
+  readonly thresholdMs: number;
+  readonly owners: readonly CodeOwner[];
+  readonly metrics: MetricRegistry;
+  readonly log: Log;
+}
+
+/** Beats within the threshold: a block is told at the latest when it is a quarter longer. */
+const BEATS = 4;
+const LEAST_BEAT_MS = 10;
+/** Of one plugin's blocks a line is logged this often at most. */
+const QUIET_MS = 10_000;
+/** The thread holds the stack of one block at a time, and the names of the loaded modules. */
+const THREAD_HEAP_MB = 64;
+
+/** Blocks of one plugin that no line has told yet. */
+interface Untold {
+  count: number;
+  totalMs: number;
+  toldAtMs: number;
+}
+
+/** A watch over the event loop. */
+export interface BlockWatch {
+  /** From now on blocks are told. Resolves when the thread listens, or never will. */
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Starts the thread that listens. */
+export function watchBlocks({ thresholdMs, owners, metrics, log }: BlockWatchOptions): BlockWatch {
+  const blocks = metrics.counter(PROCESS_METRICS.blocks);
+  const blockedSeconds = metrics.counter(PROCESS_METRICS.blockedSeconds);
+  if (thresholdMs === 0) return { begin: () => Promise.resolve(), end: () => Promise.resolve() };
+  const beatMs = Math.max(LEAST_BEAT_MS, Math.round(thresholdMs / BEATS));
+  const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  const workerData: BlockWatchData = { beats, thresholdMs, beatMs, owners, logLevel: levelOf(log) };
+  const thread = new Worker(new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url), {
+    workerData,
+    name: "block-watch",
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+  });
+  const untold = new Map<string, Untold>();
+  const tell = ({ plugin, blockedMs, at, stack }: BlockReport): void => {
+    blocks.with(plugin).add();
+    blockedSeconds.with(plugin).add(blockedMs / 1_000);
+    const nowMs = performance.now();
+    const kept = untold.get(plugin) ?? { count: 0, totalMs: 0, toldAtMs: Number.NEGATIVE_INFINITY };
+    untold.set(plugin, kept);
+    kept.count++;
+    kept.totalMs += blockedMs;
+    if (nowMs - kept.toldAtMs < QUIET_MS) return;
+    const { count, totalMs } = kept;
+    log.warn("the event loop stood still", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
+    untold.set(plugin, { count: 0, totalMs: 0, toldAtMs: nowMs });
+  };
+  const listens = Promise.withResolvers<void>();
+  thread.on("message", (message: "ready" | BlockReport) => {
+    if (message === "ready") listens.resolve();
+    else tell(message);
+  });
+  // Nothing depends on it but the telling.
+  thread.on("error", (error) => log.warn("the watch over the event loop has ended", { error }));
+  thread.on("exit", () => listens.resolve());
+  let timer: NodeJS.Timeout | undefined;
+  let lastMs = 0;
+  const beat = (): void => {
+    const nowMs = performance.now();
+    const gapMs = Math.round(nowMs - lastMs);
+    if (gapMs > Atomics.load(beats, BEAT.gapMs)) Atomics.store(beats, BEAT.gapMs, gapMs);
+    Atomics.add(beats, BEAT.count, 1);
+    lastMs = nowMs;
+  };
+  return {
+    async begin() {
+      await listens.promise;
+      thread.unref();
+      lastMs = performance.now();
+      beat();
+      timer = setInterval(beat, beatMs);
+      timer.unref();
+    },
+    async end() {
+      clearInterval(timer);
+      await thread.terminate();
+    },
+  };
+}
