@@ -30,6 +30,13 @@ export interface Clock {
 export interface Scope {
   /** Runs at the end of the generation, in the reverse order of registration. */
   defer(close: () => void | Promise<void>): void;
+  /** Aborted when the generation ends, before anything that was deferred: for listeners, and for what waits. */
+  readonly signal: AbortSignal;
+  /**
+   * Does something again and again, until the generation ends. What it throws is logged, and a time that comes while it is still
+   * at it is passed over. It does not keep the process alive.
+   */
+  every(intervalMs: number, work: () => void | Promise<void>): void;
 }
 
 /** A value that outlives generations, counted by its holders. */
@@ -64,7 +71,10 @@ export interface Host {
   readonly timeZone: string;
   /** Counts the tokens of texts. One for the process. */
   readonly tokens: TokenCounter;
-  /** Windows, slots, budgets, cache and repeats, shared by every process of the gateway. */
+  /**
+   * Windows, slots, budgets, cache and repeats, shared by every process of the gateway. Keys and reservations are the plugin's own:
+   * another one finds nothing under them. Tenants are kept apart by `tenantState` of the kit.
+   */
   readonly state: SharedState;
 }
 

@@ -92,6 +92,11 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly names?: (config: C) => readonly NamedThing[];
   /** The largest entry that a use of the step puts into the cache of the shared state, in bytes. Present on steps that do. */
   readonly largestEntry?: (config: C) => number;
+  /**
+   * Its keys of shared state are told apart by itself, and mean the same in every step that says so. Without it they are the
+   * step's own, whatever they are called.
+   */
+  readonly sharesState?: boolean;
   /** No step outside this one may provide these. */
   readonly before?: readonly OrderRule[];
 }

@@ -14,6 +14,7 @@ import { isAskedAgain } from "./guardrails-again.ts";
 
 export const cache = defineStep<CacheConfig>({
   name: "cache",
+  sharesState: true,
   stability: "beta",
   summary:
     "Answers an identical request with the reply that is kept, and requests that are identical at the same time with one call.",

@@ -28,6 +28,7 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 
 export const idempotency = defineStep<IdempotencyConfig>({
   name: "idempotency",
+  sharesState: true,
   stability: "beta",
   summary: "Gives a request that repeats an `Idempotency-Key` the result of the first one, whole or streamed, for nothing.",
   config: {

@@ -14,6 +14,7 @@ import { Taker } from "./limits-take.ts";
 
 export const limits = defineStep<LimitsConfig>({
   name: "limits",
+  sharesState: true,
   stability: "beta",
   summary:
     "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",

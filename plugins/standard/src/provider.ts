@@ -6,6 +6,7 @@ import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Tar
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
+import { modelNotFound } from "./model-not-found.ts";
 import { settleParameters } from "./parameters.ts";
 import { joinTries } from "./tries.ts";
 import { openUpstreams } from "./upstreams.ts";
@@ -41,6 +42,10 @@ export const provider = defineStep<ProviderConfig>({
     const commitAfter = commitAfterOf(config.commit_after);
     return {
       async run({ exchange }) {
+        const { identity, model } = exchange;
+        // A step may have put another model in the place of the one that the key was let in for.
+        if (identity !== undefined && model !== undefined && !host.authority.mayUse(identity, model))
+          throw modelNotFound(model.id);
         const target = targetOf(exchange);
         const { instance, upstream, media } = upstreams.get(target.provider) ?? unavailable(exchange);
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {

@@ -14,12 +14,14 @@ import type {
   SharedState,
   TokenCounter,
 } from "@sluice/spec";
+import { prefixedState } from "@sluice/kit/state";
 import { seedDirectory } from "../config/price-seed-models.ts";
 import type { Snapshot } from "../config/snapshot.ts";
+import type { Definitions } from "../registry/definitions.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import { withFields } from "../telemetry/log.ts";
 import { pluginMetrics } from "../telemetry/metrics.ts";
-import type { ClosingScope } from "./scope.ts";
+import { type ClosingScope, pluginScope } from "./scope.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
 /** Makes the host of one plugin; `plugin` marks its log lines. */
@@ -33,11 +35,14 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
   const snapshot = container.resolve<Snapshot>(GENERATION.snapshot);
   const log = container.resolve<Log>(PROCESS.log);
   const metrics = container.resolve<Metrics>(PROCESS.metrics);
-  return (plugin) => ({
-    log: withFields(log, { plugin, generation }),
+  const state = container.resolve<SharedState>(PROCESS.state);
+  const { steps } = container.resolve<Definitions>(PROCESS.definitions);
+  const isTold = new Set([...steps.values()].filter(({ sharesState }) => sharesState === true).map(({ name }) => name));
+  const makeHost = (plugin: string, ownLog: Log): Host => ({
+    log: ownLog,
     metrics: pluginMetrics(metrics, plugin),
     clock: container.resolve<Clock>(PROCESS.clock),
-    scope,
+    scope: pluginScope(scope, ownLog),
     generation,
     shared(key, make) {
       scope.defer(() => shared.release(key));
@@ -57,6 +62,7 @@ export function createHostFactory(container: DependencyContainer): HostFactory {
     timeZone: snapshot.server.timeZone,
     ledger: container.resolve<LedgerReader>(PROCESS.ledger),
     tokens: container.resolve<TokenCounter>(PROCESS.tokens),
-    state: container.resolve<SharedState>(PROCESS.state),
+    state: isTold.has(plugin) ? state : prefixedState(state, `plugin:${plugin}:`),
   });
+  return (plugin) => makeHost(plugin, withFields(log, { plugin, generation }));
 }

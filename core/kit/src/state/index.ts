@@ -2,5 +2,6 @@
 
 export * from "./decisions.ts";
 export * from "./records.ts";
+export { prefixedState, tenantState } from "./prefixed.ts";
 export { TransientMap } from "./transient-map.ts";
 export { createResilientState, type ResilientOptions } from "./resilient.ts";

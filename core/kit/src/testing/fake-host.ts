@@ -15,7 +15,7 @@ export interface LogLine {
 /** A host that remembers what was logged and what was deferred. */
 export interface FakeHost extends Host {
   readonly lines: readonly LogLine[];
-  /** Runs what was deferred, the newest first. */
+  /** Aborts the scope's signal, and runs what was deferred, the newest first. */
   close(): Promise<void>;
 }
 
@@ -23,12 +23,20 @@ export interface FakeHost extends Host {
 export function fakeHost(parts: Partial<Host> = {}): FakeHost {
   const lines: LogLine[] = [];
   const closers: (() => void | Promise<void>)[] = [];
+  const ended = new AbortController();
   const { clock = fakeClock() } = parts;
   return {
     log: fakeLog(lines),
     metrics: fakeMetrics(),
     clock,
-    scope: { defer: (close) => void closers.unshift(close) },
+    scope: {
+      defer: (close) => void closers.unshift(close),
+      signal: ended.signal,
+      every(intervalMs, work) {
+        const timer = setInterval(() => void work(), intervalMs);
+        closers.unshift(() => clearInterval(timer));
+      },
+    },
     generation: 1,
     shared: (_key, make) => make(),
     models: { find: () => undefined, list: () => [] },
@@ -51,6 +59,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     ...parts,
     lines,
     async close() {
+      ended.abort();
       for (const close of closers.splice(0)) await close();
     },
   };

@@ -1,0 +1,49 @@
+/** Shared state of somebody's own: the same calls, and keys that nobody else has. */
+
+import type { Claim, Identity, Reservation, SharedState, Soon } from "@sluice/spec";
+
+/**
+ * State in which every key and every reservation's id begins with `prefix`. The caller sees its own keys only: without the prefix, and
+ * `purge` with no more than what it kept itself.
+ */
+export function prefixedState(state: SharedState, prefix: string): SharedState {
+  const { cache, records } = state;
+  const own = (key: string): string => `${prefix}${key}`;
+  const bare = (key: string): string => key.slice(prefix.length);
+  const marked = ({ id, claims }: Reservation): Reservation => ({
+    id: own(id),
+    claims: claims.map((claim): Claim => ({ ...claim, key: own(claim.key) })),
+  });
+  return {
+    take: (reservation, leaseMs) =>
+      then(state.take(marked(reservation), leaseMs), (result) =>
+        result.outcome === "unseeded" ? { ...result, keys: result.keys.map(bare) } : result,
+      ),
+    settle: (reservation) => state.settle(marked(reservation)),
+    renew: (reservations, leaseMs) => state.renew(reservations.map(marked), leaseMs),
+    seed: (key, spentNanoUsd) => state.seed(own(key), spentNanoUsd),
+    read: (keys) =>
+      then(state.read(keys.map(own)), (readings) => readings.map((reading) => ({ ...reading, key: bare(reading.key) }))),
+    reset: (key) => state.reset(own(key)),
+    cache: {
+      get: (key) => cache.get(own(key)),
+      set: (key, bytes, ttlMs) => cache.set(own(key), bytes, ttlMs),
+      delete: (key) => cache.delete(own(key)),
+      purge: (begin) => cache.purge(own(begin)),
+    },
+    records: {
+      begin: (key, digest, owner, leaseMs) => records.begin(own(key), digest, owner, leaseMs),
+      complete: (key, owner, bytes, ttlMs) => records.complete(own(key), owner, bytes, ttlMs),
+      abandon: (key, owner) => records.abandon(own(key), owner),
+    },
+  };
+}
+
+function then<T>(value: Soon<T>, map: (value: T) => T): Soon<T> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
+
+/** State of one tenant, the holder of a key: what is kept for one cannot be read, counted or purged for another. */
+export function tenantState(state: SharedState, { keyId }: Pick<Identity, "keyId">): SharedState {
+  return prefixedState(state, `tenant:${encodeURIComponent(keyId)}:`);
+}
