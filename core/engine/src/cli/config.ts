@@ -1,12 +1,14 @@
 /** `sluice status`, `history`, `reload`, `rollback` and `restart`: the configuration of the running gateway. */
 
+import { userInfo } from "node:os";
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "@sluice/spec";
 import { adminClient, type AdminOptions } from "./admin-client.ts";
 import { CommandError, EXIT } from "./exit.ts";
-import { printTable } from "./print-records.ts";
+import { addHistoryCommand, byOf, numberOf, type Origin, originOf, shortOf } from "./history.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
+type Asking = Options & { readonly author?: string };
 
 interface Attempt {
   readonly outcome: string;
@@ -14,19 +16,10 @@ interface Attempt {
   readonly digest: string | null;
   readonly generation: number | null;
   readonly reason: string | null;
+  readonly author: string | null;
   readonly findings: readonly { readonly text: string }[];
   /** With several workers: how it went with each. */
   readonly workers?: readonly { readonly worker: number; readonly outcome: string; readonly generation: number | null }[];
-}
-
-interface Origin {
-  readonly generation: number;
-  readonly digest: string;
-  readonly origin: string | null;
-  readonly contents_of: number | null;
-  readonly forced: boolean;
-  /** Why the gateway went back by itself. */
-  readonly reason: string | null;
 }
 
 interface Status {
@@ -82,8 +75,6 @@ interface CanaryOptions {
   readonly minRequests?: number;
 }
 
-type HistoryLine = Origin & { readonly at: string; readonly is_live: boolean; readonly changes: readonly string[] };
-
 interface RestartResult {
   readonly outcome: string;
   readonly replaced: number;
@@ -91,7 +82,6 @@ interface RestartResult {
   readonly reasons: readonly string[];
 }
 
-const SHOWN_DIGEST = 12;
 /** Each new worker may take a while to be ready. */
 const RESTART_TIMEOUT_MS = 300_000;
 /** An edit is tested before it applies, by one worker first, and may wait for a restart to end. */
@@ -104,31 +94,31 @@ export function addConfigCommands(command: (name: string, description: string) =
     if (options.json === true) console.log(JSON.stringify(status, null, 2));
     else printStatus(status);
   });
-  command("history", "the generations that can be rolled back to, newest first").action(async (options: Options) => {
-    const history = (await adminClient(options)("/config/history")) as JsonObject & {
-      readonly generations: readonly HistoryLine[];
-    };
-    if (options.json === true) console.log(JSON.stringify(history, null, 2));
-    else printTable(COLUMNS, history.generations as unknown as readonly JsonObject[]);
-  });
-  command("reload", "read the files again and apply them")
+  addHistoryCommand(command);
+  const asking = (name: string, description: string): Command =>
+    command(name, description).option(
+      "--author <name>",
+      "who asks, for the history and the log; default: your user name",
+      userName(),
+    );
+  asking("reload", "read the files again and apply them")
     .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
     .option("--canary <share>", "begin with a share of the keys, such as 5%; then all of them, or none")
     .option("--for <duration>", "how long the canary runs; default 10m")
     .option("--abort-if <condition>", "when it is returned before; default error_rate>5%; also p99>20s, and `or`")
     .option("--min-requests <count>", "by how many requests it is judged at least; default 20", countOf)
-    .action(async (options: Options & CanaryOptions & { readonly force?: string }) => {
+    .action(async (options: Asking & CanaryOptions & { readonly force?: string }) => {
       const { force } = options;
       await apply(options, "/config/reload", { ...(force !== undefined && { force }), ...canaryOf(options) });
     });
-  command("canary", "end the canary that runs")
+  asking("canary", "end the canary that runs")
     .addArgument(new Argument("<end>", "promote: everybody gets it; abort: nobody").choices(["promote", "abort"]))
-    .action(async (end: "promote" | "abort", options: Options) => {
+    .action(async (end: "promote" | "abort", options: Asking) => {
       await apply(options, `/config/canary/${end}`, {});
     });
-  command("rollback", "apply an older generation again; the files stay as they are")
+  asking("rollback", "apply an older generation again; the files stay as they are")
     .argument("[generation]", "its number; without one the newest before what runs", numberOf)
-    .action(async (generation: number | undefined, options: Options) => {
+    .action(async (generation: number | undefined, options: Asking) => {
       await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
     });
   command("restart", "replace the worker processes one by one: new code of plugins, cold settings; no request fails").action(
@@ -160,8 +150,12 @@ function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOpti
   );
 }
 
-async function apply(options: Options, path: string, body: JsonObject): Promise<void> {
-  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, body)) as Attempt;
+async function apply(options: Asking, path: string, body: JsonObject): Promise<void> {
+  const { author } = options;
+  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, {
+    ...body,
+    ...(author !== undefined && { author }),
+  })) as Attempt;
   if (options.json === true) console.log(JSON.stringify(attempt, null, 2));
   else printAttempt(attempt);
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
@@ -174,7 +168,7 @@ function printStatus(status: Status): void {
   else {
     const since = `since ${live.since}`;
     console.log(
-      `running generation ${live.generation}${originOf(live)}, digest ${shortOf(live.digest)}, ${since}, ${live.leases} in flight`,
+      `running generation ${live.generation}${originOf(live)}${byOf(live)}, digest ${shortOf(live.digest)}, ${since}, ${live.leases} in flight`,
     );
     if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
     for (const notice of live.notices) console.log(`note: ${notice}`);
@@ -217,8 +211,9 @@ function printStatus(status: Status): void {
   }
   if (last !== null) {
     const why = last.reason === null ? "" : `, because ${last.reason}`;
+    const by = last.author === null ? "" : ` by ${last.author}`;
     console.log(
-      `last attempt: ${last.outcome} at ${last.at}${why}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`,
+      `last attempt: ${last.outcome} at ${last.at}${by}${why}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`,
     );
     for (const { text } of last.findings) console.log(text);
   }
@@ -237,30 +232,16 @@ function printAttempt({ outcome, digest, generation, findings, reason, workers =
   console.log(`${outcome}${made}${digest === null ? "" : ` (digest ${shortOf(digest)})`}${why}`);
 }
 
-function originOf({ origin, contents_of: of, forced }: Origin): string {
-  if (of === null) return forced ? ", forced" : "";
-  return origin === "rollback" ? ` = rollback of ${of}` : ` = contents of ${of}`;
+/** Whoever runs the command; a container need not have a name for them. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
 }
-
-function shortOf(digest: string): string {
-  return digest.slice(0, SHOWN_DIGEST);
-}
-
-const COLUMNS: Parameters<typeof printTable>[0] = {
-  generation: (row) => `${row["is_live"] === true ? "*" : " "}${String(row["generation"])}`,
-  at: (row) => row["at"],
-  digest: (row) => shortOf(String(row["digest"])),
-  origin: (row) => `${String(row["origin"])}${row["contents_of"] === null ? "" : ` of ${String(row["contents_of"])}`}`,
-  changes: (row) =>
-    typeof row["returned"] === "string" ? `canary returned: ${row["returned"]}` : (row["reason"] ?? row["changes"]),
-};
 
 function countOf(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number.");
-}
-
-function numberOf(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It must be the number of a generation, as `sluice history` lists them.");
 }

@@ -10,16 +10,23 @@ import { formatEffect, RISKS, summaryOf } from "../generation/effects/effect.ts"
 import { effectsOf } from "../generation/effects/effects.ts";
 import { adminClient, type AdminOptions } from "./admin-client.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { lineDiff, type NamedTexts } from "./print-lines.ts";
 import { type PrintedReplay, printReplay } from "./print-replay.ts";
 
 type Options = AdminOptions & {
   readonly json?: boolean;
   readonly replay?: boolean;
+  readonly lines?: boolean;
   readonly failOn?: "danger" | "caution";
 };
 
 /** A side that the gateway knows, or a path. */
-type Named = "running" | "files" | number | { readonly path: string };
+type Named = Side | { readonly path: string };
+type Side = "running" | "files" | number;
+
+interface FilesAnswer {
+  readonly files: NamedTexts;
+}
 
 interface Answer {
   readonly risk: string;
@@ -40,19 +47,37 @@ export function addDiffCommand(command: (name: string, description: string) => C
   command("diff", "what an edit means: routes, keys, models and limits that gain or lose, with a grade of risk")
     .argument("[from]", "running, files, the number of a generation, or a folder with a configuration", sideOf, "running")
     .argument("[to]", "the same", sideOf, "files")
+    .option("--lines", "the lines that differ, file by file, before the effects")
     .option("--replay", "try it on the newest requests of the running gateway: who would be refused, who served elsewhere")
     .addOption(
       new Option("--fail-on <risk>", "end with 1 when an effect is of this grade or worse").choices(["danger", "caution"]),
     )
     .action(async (from: Named, to: Named, options: Options) => {
       const isLocal = typeof from === "object" || typeof to === "object";
+      if (options.lines === true && isLocal)
+        throw usage("Lines of two folders are told by diff -ru; --lines compares running, files or generations.");
+      // What the effects cannot be told of, because it has findings, still has lines.
+      if (options.lines === true && options.json !== true)
+        process.stdout.write(await linesBetween(from as Side, to as Side, options));
       const answer = isLocal ? await compareHere(from, to, options) : await compareThere(from, to, options);
-      if (options.json === true) console.log(JSON.stringify(answer, null, 2));
-      else printAnswer(answer);
+      if (options.json === true) {
+        const lines = options.lines === true ? { lines: await linesBetween(from as Side, to as Side, options) } : {};
+        console.log(JSON.stringify({ ...answer, ...lines }, null, 2));
+      } else printAnswer(answer);
       const limit = RISKS.findIndex((risk) => risk === options.failOn);
       const worst = RISKS.findIndex((risk) => risk === answer.risk);
       if (answer.effects.length > 0 && worst <= limit) process.exitCode = EXIT.findings;
     });
+}
+
+/** The line diff between two sides that the gateway knows. */
+export async function linesBetween(from: Side, to: Side, options: AdminOptions): Promise<string> {
+  const ask = adminClient(options);
+  const [before, after] = (await Promise.all([from, to].map((side) => ask(`/config/files?of=${side}`)))) as unknown as readonly [
+    FilesAnswer,
+    FilesAnswer,
+  ];
+  return lineDiff(before.files, after.files);
 }
 
 async function compareThere(from: Named, to: Named, options: Options): Promise<Answer> {

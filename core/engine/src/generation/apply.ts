@@ -2,6 +2,7 @@
 
 import type { Log } from "@sluice/spec";
 import { type Finding, formatFinding } from "../config/finding.ts";
+import type { Snapshot } from "../config/snapshot.ts";
 import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
 import type { Generation } from "./generation.ts";
 import type { Judged, SwapWatch } from "./swap-watch.ts";
@@ -25,6 +26,8 @@ export interface ApplyResult {
   readonly findings: readonly Finding[];
   /** Why a canary ended, or the gateway went back by itself. */
   readonly reason?: string;
+  /** Who asked for it, by their own word. */
+  readonly author?: string;
 }
 
 /** How a snapshot is applied. */
@@ -41,6 +44,18 @@ export interface ApplyOptions {
   readonly reason?: string | undefined;
   /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
   readonly hasServed?: boolean;
+  /** Who asked for it, by their own word. */
+  readonly author?: string | undefined;
+}
+
+/** A candidate that waits for its turn. */
+export interface Waiting {
+  readonly snapshot: Snapshot;
+  readonly options: ApplyOptions;
+  /** What ran when it was asked for. */
+  readonly live: Generation | undefined;
+  readonly resolve: (result: ApplyResult) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Runs the tests of a candidate before it serves anybody. Findings refuse it; an aborted signal ends the run early. */
@@ -86,13 +101,14 @@ const MAX_LOGGED_FINDINGS = 20;
 /** Logs how an attempt ended. `live` is the generation that serves everybody since. */
 export function logResult(
   log: Log,
-  { outcome, digest, generation, findings, reason }: ApplyResult,
+  { outcome, digest, generation, findings, reason, author }: ApplyResult,
   live: number | undefined,
 ): void {
   const fields = {
     outcome,
     digest: digest?.slice(0, 12),
     generation: live,
+    ...(author !== undefined && { author }),
     ...(reason !== undefined && { reason }),
     ...(reason !== undefined && outcome !== "applied" && { canary: generation }),
     findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),

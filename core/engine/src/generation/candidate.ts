@@ -1,8 +1,6 @@
 /** Candidates: contents on their way to a generation, and what is known of where they came from. */
 
-import type { Finding } from "../config/finding.ts";
 import type { OpenedConfig } from "../config/load.ts";
-import type { Snapshot } from "../config/snapshot.ts";
 import type { ApplyResult } from "./apply.ts";
 import type { CanaryPlan } from "./canary.ts";
 import type { FileTexts, GenerationOrigin } from "./history.ts";
@@ -17,25 +15,17 @@ export interface Held {
   readonly onDisk: string;
 }
 
-/** Contents that were read. */
+/** Contents that are to be applied, and who wants them. */
 export interface Candidate {
   readonly opened: OpenedConfig;
   readonly origin: GenerationOrigin;
   readonly held?: Held | undefined;
   readonly force?: string | undefined;
   readonly canary?: CanaryPlan | undefined;
+  readonly author?: string | undefined;
   readonly isRenewal?: boolean;
   /** Why the gateway goes back by itself, and from which generation. */
   readonly fault?: SwapFault | undefined;
-}
-
-/** What a candidate would come to. Nothing of it is applied. */
-export interface Review {
-  readonly digest: string | undefined;
-  readonly isUnchanged: boolean;
-  readonly findings: readonly Finding[];
-  /** The candidate, when it could be read. */
-  readonly snapshot: Snapshot | undefined;
 }
 
 /** A reading of the files that has not ended. */
@@ -44,5 +34,7 @@ export interface Reading {
   isAsked: boolean;
   readonly force: string | undefined;
   readonly canary: CanaryPlan | undefined;
+  /** Who asked for it. */
+  author: string | undefined;
   readonly result: Promise<ApplyResult>;
 }

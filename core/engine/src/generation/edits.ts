@@ -7,12 +7,14 @@ import type { Snapshot } from "../config/snapshot.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { callerOf } from "./author.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
-import type { Candidate, Held, Reading, Review } from "./candidate.ts";
+import type { Candidate, Held, Reading } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
 import { digestAsRead, digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
 import { obstacleOf } from "./opens.ts";
+import { type Review, reviewOf } from "./review.ts";
 import type { SwapFault, SwapWatch } from "./swap-watch.ts";
 import type { FileTexts, GenerationHistory, HistoryEntry } from "./history.ts";
 import type { ApplyResult, ManagerStatus } from "./apply.ts";
@@ -57,7 +59,7 @@ export class ConfigEdits {
   #held: Held | undefined;
   /** The contents that run, and those of a canary. */
   #running: FileTexts | undefined;
-  #trying: OpenedConfig | undefined;
+  #trying: Candidate | undefined;
   /** What ran before what runs now. */
   #previous: Snapshot | undefined;
   #opened: OpenedConfig;
@@ -98,37 +100,30 @@ export class ConfigEdits {
 
   /**
    * Reads the files again and applies them, to everybody or as a canary. `force` is the digest of a candidate that the shrink guard
-   * refused.
+   * refused, `author` who asks, by their own word.
    */
-  reload(force?: string, canary?: CanaryPlan): Promise<ApplyResult> {
-    return this.#reload(true, force, canary);
+  reload(force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
+    return this.#reload(true, force, canary, author);
   }
 
   /** Ends the canary by somebody's word. Throws `not_found` when none runs. */
-  endCanary(end: CanaryEnd): ApplyResult {
-    const ended = this.#parts.manager.endCanary(end, "somebody said so");
+  endCanary(end: CanaryEnd, author = "somebody"): ApplyResult {
+    const ended = this.#parts.manager.endCanary(end, `${author} said so`);
     if (ended === undefined) throw notFound("No canary runs.");
     return ended;
   }
 
   /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
   review(files: Readonly<Record<string, string | null>>): Review {
-    const { definitions, manager } = this.#parts;
-    const { snapshot, findings, pipelines } = resolveSnapshot(this.#reader.overlaid(files), definitions.all);
-    if (snapshot === undefined) {
-      const order = checkPipelines(pipelines, definitions.steps);
-      return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
-    }
-    const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
-    return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
+    return reviewOf(this.#reader.overlaid(files), this.#parts.definitions, this.#parts.manager);
   }
 
   /**
    * Applies the contents of an older generation as a new one, whatever the shrink guard says, and leaves the files alone.
    * Without a number: the newest one before what runs that differs from it. Throws `not_found`.
    */
-  rollback(generation?: number): Promise<ApplyResult> {
-    return this.#back(generation);
+  rollback(generation?: number, author?: string): Promise<ApplyResult> {
+    return this.#back(generation, { author });
   }
 
   /** Goes back by itself, unless an edit is on its way: the next failure tells again if it is still needed. */
@@ -136,12 +131,12 @@ export class ConfigEdits {
     const { manager, swaps, log } = this.#parts;
     if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return;
     swaps?.settle();
-    this.#back(fault.previous, fault).catch((error: unknown) => {
+    this.#back(fault.previous, { fault }).catch((error: unknown) => {
       log.error("going back by itself failed", { generation: fault.generation, reason: fault.reason, error });
     });
   }
 
-  #back(generation: number | undefined, fault?: SwapFault): Promise<ApplyResult> {
+  #back(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {
     return this.#inOrder(async () => {
       const { place, history, manager, definitions } = this.#parts;
       const target = rollbackTarget(history.entries, this.#entry, generation);
@@ -157,7 +152,7 @@ export class ConfigEdits {
       const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
       if (obstacle !== undefined) return { result: Promise.resolve(this.#record(manager.refuse([obstacle]))) };
       const force = resolved.snapshot?.digest;
-      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force, fault }) };
+      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force, author, fault }) };
     });
   }
 
@@ -168,14 +163,15 @@ export class ConfigEdits {
     await this.#parts.history.flush();
   }
 
-  #reload(isAsked: boolean, force?: string, canary?: CanaryPlan): Promise<ApplyResult> {
+  #reload(isAsked: boolean, force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
     const current = this.#reading;
     if (current !== undefined && current.force === force && current.canary === undefined && canary === undefined) {
       // A reading ends with a look whether the files are still what was read, so it is good for whoever asks before its end.
       current.isAsked ||= isAsked;
+      current.author ??= author;
       return current.result;
     }
-    const reading: Omit<Reading, "result"> = { isAsked, force, canary };
+    const reading: Omit<Reading, "result"> = { isAsked, force, canary, author };
     const result = this.#inOrder(async () => {
       const opened = await this.#reader.files(this.#closing.signal).finally(() => {
         if (this.#reading?.result === result) this.#reading = undefined;
@@ -193,7 +189,7 @@ export class ConfigEdits {
         return { result: this.#apply({ opened: renewed, resolved, origin, held, isRenewal: true }) };
       }
       const resolved = await this.#reader.resolve(opened);
-      return { result: this.#apply({ opened, resolved, origin: "files", force, canary }) };
+      return { result: this.#apply({ opened, resolved, origin: "files", force, canary, author: reading.author }) };
     });
     this.#reading = Object.assign(reading, { result });
     return result;
@@ -220,7 +216,7 @@ export class ConfigEdits {
 
   async #apply(candidate: Candidate & { readonly resolved: ResolvedConfig }): Promise<ApplyResult> {
     const { manager, definitions, history } = this.#parts;
-    const { opened, resolved, force, canary, isRenewal, fault } = candidate;
+    const { opened, resolved, force, canary, author, isRenewal, fault } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
@@ -228,9 +224,11 @@ export class ConfigEdits {
     }
     const hasServed = candidate.origin === "rollback";
     const back = fault && { replaces: fault.generation, reason: fault.reason };
-    const options = { force, canary, hasServed, ...back, ...(isRenewal === true && { isRenewal }) };
+    const options = { force, canary, hasServed, author, ...back, ...(isRenewal === true && { isRenewal }) };
     const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
     await history.flush();
+    // What runs by now is renewed in its place: a secret may have changed.
+    if (isRenewal === true && result.outcome === "superseded") void this.#reload(false).catch(() => undefined);
     return result;
   }
 
@@ -245,22 +243,20 @@ export class ConfigEdits {
     return result;
   }
 
-  #remember(result: ApplyResult, { opened, origin, held, force }: Candidate): ApplyResult {
+  #remember(result: ApplyResult, candidate: Candidate): ApplyResult {
+    const { opened, origin, held, force } = candidate;
     // It is written down already, where its canary ended.
     if (result.outcome === "promoted") return result;
     this.#record(result);
     if (result.outcome === "canary") {
       // The files are the canary's. What everybody else has stays, also when a secret changes.
       if (this.#running !== undefined) this.#held = { texts: this.#running, onDisk: digestOnDisk(this.#opened) };
-      this.#trying = opened;
+      this.#trying = candidate;
       return result;
     }
     if (result.outcome === "applied" || result.outcome === "unchanged") {
-      const goesOn = result.outcome === "unchanged" && this.#parts.manager.status.canary !== undefined;
-      if (!goesOn) {
-        this.#held = held;
-        this.#running = textsOf(opened);
-      }
+      const isOfCanary = result.outcome === "unchanged" && this.#parts.manager.status.canary !== undefined;
+      if (!isOfCanary) [this.#held, this.#running] = [held, textsOf(opened)];
     }
     const { history } = this.#parts;
     if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
@@ -270,7 +266,8 @@ export class ConfigEdits {
       this.#entry = known;
       return result;
     }
-    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force, ...snapshots });
+    const author = callerOf(candidate.author);
+    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force, author, ...snapshots });
     history.add(this.#entry, textsOf(opened));
     return result;
   }
@@ -283,12 +280,13 @@ export class ConfigEdits {
 
   /** A canary has a place in the history from its end on, whatever that was. */
   #canaryEnded(result: ApplyResult): void {
-    const opened = this.#trying;
+    const trying = this.#trying;
     this.#trying = undefined;
-    if (opened === undefined) return;
+    if (trying === undefined) return;
+    const { opened } = trying;
     this.#attempts.push(result);
     const snapshots = result.outcome === "promoted" ? this.#moveOn() : {};
-    const entry = entryOf(result, opened, this.#parts, { origin: "canary", ...snapshots });
+    const entry = entryOf(result, opened, this.#parts, { origin: "canary", author: callerOf(trying.author), ...snapshots });
     const texts = textsOf(opened);
     if (result.outcome === "promoted") {
       this.#entry = entry;

@@ -4,6 +4,7 @@ import { type Clock, GatewayError } from "@sluice/spec";
 import type { OpenedConfig, OpenOptions } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { type Author, ownerOf } from "./author.ts";
 import { effectsOf } from "./effects/effects.ts";
 import { changesOf, snapshotOfTexts, textsOf } from "./file-texts.ts";
 import type { GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
@@ -25,6 +26,8 @@ export interface EntryOrigin {
   readonly origin: GenerationOrigin;
   readonly contentsOf?: number | undefined;
   readonly force?: string | undefined;
+  /** Who asked for it. Absent: nobody, or nobody who gave a name. */
+  readonly author?: Author | undefined;
   /** What ran before. Absent: what was edited since the last run counts. */
   readonly from?: Snapshot | undefined;
   /** What runs now; absent for what never served everybody. */
@@ -38,7 +41,12 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
   const before = last === undefined ? undefined : history.textsOf(last.generation);
   const from = how.from ?? (before === undefined ? undefined : snapshotOfTexts(before, place, definitions));
   const effects = from === undefined || how.to === undefined ? [] : effectsOf(from, how.to, definitions.steps);
+  const texts = textsOf(opened);
+  // A start is made by whoever starts the process, and what a rollback brings back was edited long ago.
+  const isEdit = how.origin === "files" || how.origin === "canary";
+  const author = how.author ?? (isEdit && before !== undefined ? ownerOf(before, texts) : undefined);
   return {
+    ...(author !== undefined && { author }),
     generation: result.generation ?? 0,
     digest: result.digest ?? "",
     atMs: clock.now(),
@@ -47,7 +55,7 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
     isForced: how.force !== undefined && how.origin === "files",
     ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
-    changes: before === undefined ? [] : changesOf(before, textsOf(opened), opened.cwd),
+    changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
     effects: effects.slice(0, KEPT_EFFECTS).map(({ risk, about, message }) => ({ risk, about, message })),
   };
 }

@@ -41,6 +41,15 @@ export function digestAsRead({ documents, files }: OpenedConfig): string {
   return sha256(JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])));
 }
 
+/** What lies on disk, by the names of the files, whether it can be read as a configuration or not. */
+export function filesOnDisk(place: OpenOptions): Readonly<Record<string, string>> {
+  const read = openConfig(place).documents.flatMap((path) => {
+    const { bytes } = diskSource.read(path);
+    return bytes === undefined ? [] : [[nameOf(path, place.cwd), bytes.toString("utf8")] as const];
+  });
+  return Object.fromEntries(read);
+}
+
 function contentsOnDisk(path: string): readonly string[] {
   const read = diskSource.read(path);
   return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];

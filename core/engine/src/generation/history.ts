@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "@sluice/spec";
+import type { Author } from "./author.ts";
 import type { Effect } from "./effects/effect.ts";
 
 /** How a generation came to be. */
@@ -21,6 +22,8 @@ export interface HistoryEntry {
   readonly isForced: boolean;
   /** The gateway file, absolute. */
   readonly path: string;
+  /** Who made it. Absent where nobody knows, and in the histories of older versions. */
+  readonly author?: Author;
   /** Files that differ from the generation before, as `config/gateway.yaml (changed)`. */
   readonly changes: readonly string[];
   /** Why the gateway went back by itself. Absent where somebody asked. */

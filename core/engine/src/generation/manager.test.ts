@@ -383,6 +383,27 @@ describe("a candidate's own tests", () => {
     expect(await newer).toMatchObject({ outcome: "applied", generation: 2 });
   });
 
+  it("are not cut short by what runs, renewed: that waits, and then does not undo the edit", async () => {
+    await manager.apply(snapshot("a"));
+    let end: () => void = () => undefined;
+    const testing = Promise.withResolvers<void>();
+    rehearse = async (signal) => {
+      testing.resolve();
+      await new Promise<void>((resolve) => {
+        end = resolve;
+        signal.addEventListener("abort", () => resolve());
+      });
+      return [];
+    };
+    const asked = manager.apply(snapshot("b"));
+    await testing.promise;
+    const renewal = manager.apply(snapshot("a"), { isRenewal: true, hasServed: true });
+    end();
+    expect(await asked).toMatchObject({ outcome: "applied", digest: "b" });
+    expect(await renewal).toMatchObject({ outcome: "superseded" });
+    expect(manager.live?.snapshot.digest).toBe("b");
+  });
+
   it("are not asked of contents that have served before", async () => {
     rehearse = async () => [failing];
     expect(await manager.apply(snapshot("a"), { hasServed: true })).toMatchObject({ outcome: "applied" });

@@ -18,6 +18,7 @@ import {
   type ManagerStatus,
   type Rehearse,
   type Tested,
+  type Waiting,
 } from "./apply.ts";
 import { type Canary, type CanaryEnd, type CanaryVerdict, endOf, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
@@ -32,13 +33,6 @@ import { PROCESS } from "./tokens.ts";
  * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
  */
 const MAX_DRAINING = 8;
-
-interface Waiting {
-  readonly snapshot: Snapshot;
-  readonly options: ApplyOptions;
-  readonly resolve: (result: ApplyResult) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** Applies snapshots, one at a time; of those that wait, the newest wins. */
 export class GenerationManager {
@@ -135,7 +129,7 @@ export class GenerationManager {
     }
     return new Promise((resolve, reject) => {
       this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
-      this.#waiting = { snapshot, options, resolve, reject };
+      this.#waiting = { snapshot, options, live: this.#live, resolve, reject };
       if (this.#isOutdated()) this.#onNews?.();
       if (!this.#isApplying) void this.#work();
     });
@@ -177,7 +171,8 @@ export class GenerationManager {
       this.#waiting = undefined;
       this.#attempting = job.snapshot.digest;
       try {
-        const result = await this.#attempt(job);
+        const { author } = job.options;
+        const result = { ...(await this.#attempt(job)), ...(author !== undefined && { author }) };
         // A renewal that found nothing new is no news.
         const isNews = result.outcome !== "unchanged" || job.options.isRenewal !== true;
         job.resolve(isNews ? this.#finish(result) : result);
@@ -188,8 +183,10 @@ export class GenerationManager {
     this.#isApplying = false;
   }
 
-  async #attempt({ snapshot, options }: Waiting): Promise<ApplyResult> {
+  async #attempt({ snapshot, options, live }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
+    // What ran then is renewed no more: it would undo the edit that came before it.
+    if (options.isRenewal === true && live !== this.#live) return this.#result("superseded", digest, []);
     if (this.#isLate(options)) return this.#result("superseded", digest, []);
     if (this.#live?.snapshot.digest === digest) {
       if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
@@ -274,9 +271,10 @@ export class GenerationManager {
     return !this.#isOutdated();
   }
 
-  /** Whether the candidate that is being applied has been overtaken: by other contents, or by the end. The same again is no news. */
+  /** Whether the candidate that is being applied has been overtaken: by other contents, or by the end. A renewal can wait. */
   #isOutdated(): boolean {
-    return this.#isClosed || (this.#waiting !== undefined && this.#waiting.snapshot.digest !== this.#attempting);
+    const next = this.#waiting?.options.isRenewal === true ? undefined : this.#waiting;
+    return this.#isClosed || (next !== undefined && next.snapshot.digest !== this.#attempting);
   }
 
   #drain(generation: Generation, deadlineMs: number): void {

@@ -1,14 +1,15 @@
 /** What edits mean, for whoever asks: the effects between what runs, the files and older generations, and a replay of traffic. */
 
 import { GatewayError } from "@sluice/spec";
+import { nameOf } from "../config/open.ts";
 import { openConfig, type OpenOptions, resolveSnapshot } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import type { RequestShapes } from "../resources/request-shapes.ts";
-import { snapshotOfTexts } from "./file-texts.ts";
+import { filesOnDisk, snapshotOfTexts } from "./file-texts.ts";
 import type { Effect } from "./effects/effect.ts";
 import { effectsOf } from "./effects/effects.ts";
-import type { GenerationHistory } from "./history.ts";
+import type { FileTexts, GenerationHistory } from "./history.ts";
 import type { GenerationManager } from "./manager.ts";
 import { type Replay, replay } from "./replay.ts";
 
@@ -49,6 +50,22 @@ export class EditMeanings {
     return this.#between(this.#snapshotOf(from, "from"), this.#snapshotOf(to, "to"), isReplayed);
   }
 
+  /** The contents of a side's files by their names. Throws `not_found` for a generation that is not kept. */
+  filesOf(side: Side, param: string): Readonly<Record<string, string>> {
+    const { place, manager } = this.#parts;
+    if (side === "files") return filesOnDisk(place);
+    const texts = this.#textsOf(side === "running" ? (manager.live?.number ?? 0) : side, param);
+    return Object.fromEntries([...texts].map(([path, text]) => [nameOf(path, place.cwd), text]));
+  }
+
+  #textsOf(generation: number, param: string): FileTexts {
+    const { history } = this.#parts;
+    const texts = history.textsOf(generation);
+    if (texts !== undefined) return texts;
+    const kept = history.entries.map((entry) => entry.generation).join(", ") || "none";
+    throw new GatewayError("not_found", `Generation ${generation} is not in the history, which holds ${kept}.`, { param });
+  }
+
   #between(from: Snapshot, to: Snapshot, isReplayed: boolean): Meaning {
     const { definitions, shapes } = this.#parts;
     return {
@@ -58,7 +75,7 @@ export class EditMeanings {
   }
 
   #snapshotOf(side: Side, param: string): Snapshot {
-    const { place, definitions, manager, history } = this.#parts;
+    const { place, definitions, manager } = this.#parts;
     if (side === "running") {
       const live = manager.live?.snapshot;
       if (live === undefined) throw new GatewayError("not_found", "Nothing runs.", { param });
@@ -70,12 +87,7 @@ export class EditMeanings {
       const message = `The files have ${findings.length} findings; POST /config/validate and sluice check say them.`;
       throw new GatewayError("invalid_field", message, { param });
     }
-    const texts = history.textsOf(side);
-    if (texts === undefined) {
-      const kept = history.entries.map(({ generation }) => generation).join(", ") || "none";
-      throw new GatewayError("not_found", `Generation ${side} is not in the history, which holds ${kept}.`, { param });
-    }
-    const snapshot = snapshotOfTexts(texts, place, definitions);
+    const snapshot = snapshotOfTexts(this.#textsOf(side, param), place, definitions);
     if (snapshot !== undefined) return snapshot;
     throw new GatewayError("invalid_field", `Generation ${side} has findings with the plugins and secrets of now.`, { param });
   }

@@ -58,30 +58,40 @@ export function configRoutes(
         attempts: attempts.toReversed().map(describeAttempt),
       };
     },
+    async "GET /config/files"({ query }) {
+      refuseUnknown(query.keys(), ["of"], "query parameter");
+      const of = query.get("of") ?? "running";
+      const side = readSide(/^\d{1,15}$/.test(of) ? Number(of) : of, "of");
+      return { of: side, files: meanings.filesOf(side, "of") };
+    },
     async "POST /config/reload"({ body }) {
-      refuseUnknown(Object.keys(body), ["force", "canary"], "field");
+      refuseUnknown(Object.keys(body), ["force", "canary", "author"], "field");
       const { force = null } = body;
       const digest = force === null ? undefined : readText(force, "force");
       const plan = readCanary(body["canary"] ?? null);
       const action = digest === undefined ? "config.reload" : "config.reload.force";
-      audit(log, { action: plan === undefined ? action : `${action}.canary` });
-      return describeAttempt(await edits.reload(digest, plan));
+      const author = readAuthor(body);
+      audit(log, { action: plan === undefined ? action : `${action}.canary`, author });
+      return describeAttempt(await edits.reload(digest, plan, author));
     },
     async "POST /config/canary/promote"({ body }) {
-      refuseUnknown(Object.keys(body), [], "field");
-      audit(log, { action: "config.canary.promote" });
-      return describeAttempt(edits.endCanary("promoted"));
+      refuseUnknown(Object.keys(body), ["author"], "field");
+      const author = readAuthor(body);
+      audit(log, { action: "config.canary.promote", author });
+      return describeAttempt(edits.endCanary("promoted", author));
     },
     async "POST /config/canary/abort"({ body }) {
-      refuseUnknown(Object.keys(body), [], "field");
-      audit(log, { action: "config.canary.abort" });
-      return describeAttempt(edits.endCanary("returned"));
+      refuseUnknown(Object.keys(body), ["author"], "field");
+      const author = readAuthor(body);
+      audit(log, { action: "config.canary.abort", author });
+      return describeAttempt(edits.endCanary("returned", author));
     },
     async "POST /config/rollback"({ body }) {
-      refuseUnknown(Object.keys(body), ["generation"], "field");
+      refuseUnknown(Object.keys(body), ["generation", "author"], "field");
       const generation = readGeneration(body["generation"] ?? null);
-      audit(log, { action: "config.rollback" });
-      return describeAttempt(await edits.rollback(generation));
+      const author = readAuthor(body);
+      audit(log, { action: "config.rollback", author });
+      return describeAttempt(await edits.rollback(generation, author));
     },
     async "POST /config/validate"({ body }) {
       refuseUnknown(Object.keys(body), ["files", "replay"], "field");
@@ -118,6 +128,14 @@ function readCanary(value: JsonValue): CanaryPlan | undefined {
   if (least !== null && typeof least !== "number") throw invalid("canary.min_requests", "It must be a whole number.");
   const share = text("share") ?? "";
   return readPlan({ share, for: text("for"), abortIf: text("abort_if"), minRequests: least ?? undefined });
+}
+
+/** Who asks, by their own word: the master key is one for all. */
+function readAuthor({ author = null }: JsonObject): string | undefined {
+  if (author === null) return undefined;
+  const name = readText(author, "author").trim();
+  if (/^[^\p{C}]{1,100}$/u.test(name)) return name;
+  throw invalid("author", "The field author must be a name of 1 to 100 characters, on one line.");
 }
 
 function readSide(value: JsonValue, name: string): Side {
@@ -185,16 +203,18 @@ function describeOrigin(entry: HistoryEntry | undefined) {
     contents_of: entry?.contentsOf ?? null,
     forced: entry?.isForced ?? false,
     reason: entry?.reason ?? null,
+    author: entry?.author ?? null,
   };
 }
 
-function describeAttempt({ outcome, atMs, digest, generation, findings, reason }: ApplyResult) {
+function describeAttempt({ outcome, atMs, digest, generation, findings, reason, author }: ApplyResult) {
   return {
     outcome,
     at: new Date(atMs).toISOString(),
     digest: digest ?? null,
     generation: generation ?? null,
     reason: reason ?? null,
+    author: author ?? null,
     findings: findings.map(describeFinding),
   };
 }

@@ -1,0 +1,28 @@
+/** Reviews: what contents would come to, without applying them. */
+
+import type { Finding } from "../config/finding.ts";
+import { type OpenedConfig, resolveSnapshot } from "../config/load.ts";
+import type { Snapshot } from "../config/snapshot.ts";
+import { checkPipelines } from "../pipeline/compile.ts";
+import type { Definitions } from "../registry/definitions.ts";
+import type { GenerationManager } from "./manager.ts";
+
+/** What a candidate would come to. Nothing of it is applied. */
+export interface Review {
+  readonly digest: string | undefined;
+  readonly isUnchanged: boolean;
+  readonly findings: readonly Finding[];
+  /** The candidate, when it could be read. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** Reviews contents that were read. */
+export function reviewOf(opened: OpenedConfig, definitions: Definitions, manager: GenerationManager): Review {
+  const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
+  if (snapshot === undefined) {
+    const order = checkPipelines(pipelines, definitions.steps);
+    return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
+  }
+  const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
+  return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
+}
