@@ -33,11 +33,14 @@ async function diff(...args: readonly string[]) {
 describe("sluice diff", () => {
   it("tells what an edit means before and after it is made, and what it does to the traffic that was seen", async () => {
     expect(await diff()).toEqual({ code: 0, lines: ["no effect"], stderr: "" });
+    let cost = 0;
     for (let count = 0; count < 3; count += 1) {
       const reply = await chat(gateway, { model: "gpt-4o", messages: MESSAGES });
       expect(reply.status).toBe(200);
+      cost += Number(reply.headers.get("x-sluice-cost"));
       await reply.arrayBuffer();
     }
+    expect(cost).toBeGreaterThan(0);
     await (await chat(gateway, { model: "echo", messages: MESSAGES, stream: true })).text();
     const { workspace } = gateway;
     const edited = workspace.config({
@@ -54,7 +57,12 @@ describe("sluice diff", () => {
     expect(await asked.json()).toMatchObject({
       outcome: "applicable",
       risk: "danger",
-      replay: { evaluated: 4, blocked: { count: 1 }, provider: { count: 3 } },
+      replay: {
+        evaluated: 4,
+        blocked: { count: 1 },
+        provider: { count: 3 },
+        spend: { requests: 4, would_cost: { least: 0, most: 0 }, unknown: 0 },
+      },
     });
 
     workspace.write(edited);
@@ -74,6 +82,7 @@ describe("sluice diff", () => {
       "       1  there is no model echo",
       "replay: 3 of 4 change provider",
       "       3  gpt-4o: openai -> echo",
+      `spend: 4 requests did cost ${Number(cost.toPrecision(4))} and would cost 0 US dollars (-100%)`,
     ]);
     expect(between.code).toBe(1);
     const history = (await (await admin(gateway, "/config/history")).json()) as {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Secret } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import { line, modelOf, pipelineOf, providerOf, snapshotOf } from "../pipeline/snapshot.fixture.ts";
-import { RequestShapes, SHAPE } from "../resources/request-shapes.ts";
+import { RequestShapes, SHAPE, type ShapeUse } from "../resources/request-shapes.ts";
 import { countOf, replay } from "./replay.ts";
 
 const CHAT = { method: "POST", path: "/v1/chat/completions" };
@@ -37,17 +37,21 @@ const live = snapshotOf({
   ],
 });
 
+const use = (promptTokens: number | null): ShapeUse => ({ promptTokens, completionTokens: null, costNanoUsd: null });
+/** No request of the traffic has a price, and 10 of them are refused before and after. */
+const spend = { requests: 0, didCostNanoUsd: 0, wouldCostNanoUsd: { least: 0, most: 0 }, refusedNanoUsd: 0, unknown: 100 };
+
 /** 100 requests: 50 gpt, 20 small by the declared key, 10 wildcards, 10 unknown models, 5 native, 5 lists. */
 function traffic() {
   const shapes = new RequestShapes(100);
   const key = { kind: "key" as const, keyId: "k1", models: [] };
   const ci = { kind: "key" as const, keyId: "yaml:ci", models: ["default"] };
-  for (let count = 0; count < 50; count += 1) shapes.add(CHAT, "gpt", "", key, count < 10 ? SHAPE.tools : 0, 100 + count);
-  for (let count = 0; count < 20; count += 1) shapes.add(CHAT, "small", "", ci, SHAPE.stream, 10);
-  for (let count = 0; count < 10; count += 1) shapes.add(CHAT, `groq/llama-${count % 2}`, "", key, 0, undefined);
-  for (let count = 0; count < 10; count += 1) shapes.add(CHAT, "new", "", key, 0, null);
-  for (let count = 0; count < 5; count += 1) shapes.add(NATIVE, "", "azure", key, 0, 5);
-  for (let count = 0; count < 5; count += 1) shapes.add(MODELS, "", "", ci, 0, null);
+  for (let count = 0; count < 50; count += 1) shapes.add(CHAT, "gpt", "", key, count < 10 ? SHAPE.tools : 0, use(100 + count));
+  for (let count = 0; count < 20; count += 1) shapes.add(CHAT, "small", "", ci, SHAPE.stream, use(10));
+  for (let count = 0; count < 10; count += 1) shapes.add(CHAT, `groq/llama-${count % 2}`, "", key, 0, use(null));
+  for (let count = 0; count < 10; count += 1) shapes.add(CHAT, "new", "", key, 0, use(null));
+  for (let count = 0; count < 5; count += 1) shapes.add(NATIVE, "", "azure", key, 0, use(5));
+  for (let count = 0; count < 5; count += 1) shapes.add(MODELS, "", "", ci, 0, use(null));
   return shapes.list();
 }
 
@@ -56,7 +60,7 @@ const tried = (parts: Partial<Snapshot>) => replay(traffic(), live, { ...live, d
 describe("replay", () => {
   it("finds nothing in an edit that changes nothing", () => {
     const none = { blocked: [], admitted: [], provider: [], model: [], steps: [], unfit: [] };
-    expect(tried({})).toEqual({ evaluated: 100, ...none });
+    expect(tried({})).toEqual({ evaluated: 100, ...none, spend });
   });
 
   it("counts who would be refused, and why", () => {
@@ -110,7 +114,7 @@ describe("replay", () => {
   it("tells the most frequent reasons one by one, and the rest as one", () => {
     const shapes = new RequestShapes(100);
     for (let count = 0; count < 30; count += 1)
-      shapes.add(CHAT, `groq/m${count}`, "", { kind: "master", keyId: "master", models: [] }, 0, 1);
+      shapes.add(CHAT, `groq/m${count}`, "", { kind: "master", keyId: "master", models: [] }, 0, use(1));
     const { blocked } = replay(shapes.list(), live, { ...live, models: live.models.slice(0, 2) });
     expect(blocked).toHaveLength(21);
     expect(blocked.at(-1)).toEqual({ what: "10 more reasons", count: 10 });

@@ -1,11 +1,13 @@
 /** Replay: what becomes of the newest requests under a candidate, found without an upstream call and without a text. */
 
-import type { Model } from "@sluice/spec";
+import type { Model, Target } from "@sluice/spec";
 import type { PipelineSettings, Snapshot } from "../config/snapshot.ts";
 import { type RequestShape, SHAPE, type ShapeKey } from "../resources/request-shapes.ts";
 import { mayUse } from "./authority.ts";
 import { isSame, listed } from "./effects/compare.ts";
+import { priceLookup } from "./effects/prices.ts";
 import { createCatalog } from "./models.ts";
+import { type ReplaySpend, SpendTally } from "./replay-spend.ts";
 
 /** Requests that share a fate. */
 export interface ReplayGroup {
@@ -29,10 +31,13 @@ export interface Replay {
   readonly steps: readonly ReplayGroup[];
   /** Served by models of which the operator now says that they cannot. */
   readonly unfit: readonly ReplayGroup[];
+  readonly spend: ReplaySpend;
 }
 
 /** Evaluates shapes on what runs and on a candidate. */
 export function replay(shapes: readonly RequestShape[], live: Snapshot, candidate: Snapshot): Replay {
+  const spend = new SpendTally();
+  const [oldPrice, newPrice] = [priceLookup(live), priceLookup(candidate)];
   const before = planner(live);
   const after = planner(candidate);
   const tallies = {
@@ -50,20 +55,26 @@ export function replay(shapes: readonly RequestShape[], live: Snapshot, candidat
     const old = before(shape);
     const now = after(shape);
     if ("refusal" in now) {
-      if (!("refusal" in old)) tallies.blocked.add(now.refusal, count);
+      if ("refusal" in old) spend.stillRefused(shape);
+      else {
+        tallies.blocked.add(now.refusal, count);
+        spend.refused(shape);
+      }
       continue;
     }
     if ("refusal" in old) {
       tallies.admitted.add(old.refusal, count);
+      spend.admitted(shape);
       continue;
     }
+    spend.served(shape, { targets: old.calls, priceOf: oldPrice }, { targets: now.calls, priceOf: newPrice });
     if (!isSame(old.providers, now.providers)) tallies.provider.add(moved(shape, old.providers, now.providers), count);
     else if (!isSame(old.targets, now.targets)) tallies.model.add(moved(shape, old.targets, now.targets), count);
     if (!isSame(old.steps, now.steps)) tallies.steps.add(stepChange(shape, old.steps, now.steps), count);
     if (old.fault === undefined && now.fault !== undefined) tallies.unfit.add(now.fault, count);
   }
   const told = Object.fromEntries(Object.entries(tallies).map(([name, tally]) => [name, tally.groups]));
-  return { evaluated, ...(told as Omit<Replay, "evaluated">) };
+  return { evaluated, ...(told as Omit<Replay, "evaluated" | "spend">), spend: spend.sum };
 }
 
 /** How many requests groups have together. */
@@ -75,6 +86,7 @@ interface Served {
   readonly steps: readonly string[];
   readonly providers: readonly string[];
   readonly targets: readonly string[];
+  readonly calls: readonly Target[];
   readonly fault: string | undefined;
 }
 
@@ -98,7 +110,7 @@ function planner(snapshot: Snapshot): (shape: RequestShape) => Plan {
     if (key === undefined) return { refusal: `the key ${shape.key.keyId} is not declared` };
     const steps = pipeline.steps.map(({ use }) => use);
     if (pipeline.operation === "passthrough") return passedThrough(shape, steps, providers);
-    if (!NAMES_MODEL.includes(pipeline.operation)) return { steps, providers: [], targets: [], fault: undefined };
+    if (!NAMES_MODEL.includes(pipeline.operation)) return { steps, providers: [], targets: [], calls: [], fault: undefined };
     const model = catalog.find(shape.model);
     if (model === undefined) return { refusal: `there is no model ${shape.model}` };
     const identity = { ...NOBODY, ...key };
@@ -110,6 +122,7 @@ function planner(snapshot: Snapshot): (shape: RequestShape) => Plan {
       steps,
       providers: [...new Set(model.targets.map(({ provider }) => provider))].toSorted(),
       targets: model.targets.map(({ id }) => id).toSorted(),
+      calls: model.targets,
       fault: faultOf(model, shape),
     };
   };
@@ -127,7 +140,7 @@ function keyOf(key: ShapeKey, declared: ReadonlyMap<string, readonly string[]>):
 function passedThrough(shape: RequestShape, steps: readonly string[], providers: ReadonlySet<string>): Plan {
   const { provider } = shape;
   if (provider !== "ref" && !providers.has(provider)) return { refusal: `the provider ${provider} is not available` };
-  return { steps, providers: [provider], targets: [], fault: undefined };
+  return { steps, providers: [provider], targets: [], calls: [], fault: undefined };
 }
 
 /** What the operator says of the model that the request does not agree with. */

@@ -25,14 +25,45 @@ export interface RequestShape {
   readonly flags: number;
   /** Tokens of the longest prompt among those alike; `undefined` when unknown. */
   readonly promptTokens: number | undefined;
-  /** Requests that are alike in all of this but the tokens. */
+  /** Requests that are alike in all of this but the tokens and the money. */
   readonly count: number;
+  readonly bill: ShapeBill;
 }
+
+/** What alike requests used and cost together, those of which both are known. */
+export interface ShapeBill {
+  /** How many of them. */
+  readonly known: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly costNanoUsd: number;
+}
+
+/** What one request used and cost. */
+export interface ShapeUse {
+  readonly promptTokens: number | null;
+  readonly completionTokens: number | null;
+  /** All of its calls together; null when one of them has no price. */
+  readonly costNanoUsd: number | null;
+}
+
+/** Of a request that used nothing anybody knows. */
+export const NO_USE: ShapeUse = Object.freeze({ promptTokens: null, completionTokens: null, costNanoUsd: null });
 
 /** Names are as long as a client likes; no model's id is longer. */
 const MAX_NAME_CHARACTERS = 256;
 const UNKNOWN = 0xffff_ffff;
 const COLUMNS = ["method", "path", "model", "provider", "key"] as const;
+
+/** Alike requests, the place of one of them, and their longest prompt. */
+interface Group {
+  readonly at: number;
+  count: number;
+  tokens: number;
+  readonly bill: { -readonly [Member in keyof ShapeBill]: ShapeBill[Member] };
+}
+
+const NO_BILL: ShapeBill = { known: 0, promptTokens: 0, completionTokens: 0, costNanoUsd: 0 };
 
 /** Keeps the shapes of so many requests, the newest. */
 export class RequestShapes {
@@ -40,6 +71,9 @@ export class RequestShapes {
   readonly #columns: Readonly<Record<(typeof COLUMNS)[number], Uint32Array>>;
   readonly #flags: Uint8Array;
   readonly #tokens: Uint32Array;
+  readonly #completionTokens: Uint32Array;
+  /** NaN: unknown. */
+  readonly #costs: Float64Array;
   #names = new Names<undefined>();
   #keys = new Names<ShapeKey>();
   #next = 0;
@@ -51,6 +85,8 @@ export class RequestShapes {
     this.#columns = { method: column(), path: column(), model: column(), provider: column(), key: column() };
     this.#flags = new Uint8Array(capacity);
     this.#tokens = new Uint32Array(capacity);
+    this.#completionTokens = new Uint32Array(capacity);
+    this.#costs = new Float64Array(capacity);
   }
 
   get size(): number {
@@ -64,7 +100,7 @@ export class RequestShapes {
     provider: string,
     key: ShapeKey,
     flags: number,
-    promptTokens: number | null | undefined,
+    { promptTokens, completionTokens, costNanoUsd }: ShapeUse,
   ): void {
     // Names that no request has any more are forgotten once there are twice as many as requests could have.
     if (this.#names.size + this.#keys.size > 2 * this.capacity + 1_000) this.#forget();
@@ -77,24 +113,30 @@ export class RequestShapes {
     columns.key[at] = this.#keys.idOf(key.keyId, key);
     this.#flags[at] = flags;
     this.#tokens[at] = promptTokens ?? UNKNOWN;
+    this.#completionTokens[at] = completionTokens ?? 0;
+    this.#costs[at] = costNanoUsd ?? Number.NaN;
     this.#next = at + 1 === this.capacity ? 0 : at + 1;
     if (this.#size < this.capacity) this.#size += 1;
   }
 
   /** The shapes, equal ones as one. */
   list(): readonly RequestShape[] {
-    const groups = new Map<string, { at: number; count: number; tokens: number }>();
+    const groups = new Map<string, Group>();
     for (let at = 0; at < this.#size; at += 1) {
       const name = `${COLUMNS.map((column) => this.#columns[column][at]).join(" ")} ${this.#flags[at]}`;
       const tokens = this.#tokens[at] === UNKNOWN ? -1 : this.#tokens[at]!;
-      const group = groups.get(name);
-      if (group === undefined) groups.set(name, { at, count: 1, tokens });
-      else {
-        group.count += 1;
-        group.tokens = Math.max(group.tokens, tokens);
-      }
+      let group = groups.get(name);
+      if (group === undefined) groups.set(name, (group = { at, count: 0, tokens, bill: { ...NO_BILL } }));
+      group.count += 1;
+      group.tokens = Math.max(group.tokens, tokens);
+      const cost = this.#costs[at]!;
+      if (Number.isNaN(cost)) continue;
+      group.bill.known += 1;
+      group.bill.promptTokens += Math.max(0, tokens);
+      group.bill.completionTokens += this.#completionTokens[at]!;
+      group.bill.costNanoUsd += cost;
     }
-    return [...groups.values()].map(({ at, count, tokens }) => ({
+    return [...groups.values()].map(({ at, count, tokens, bill }) => ({
       method: this.#nameAt("method", at),
       path: this.#nameAt("path", at),
       model: this.#nameAt("model", at),
@@ -103,6 +145,7 @@ export class RequestShapes {
       flags: this.#flags[at]!,
       promptTokens: tokens < 0 ? undefined : tokens,
       count,
+      bill,
     }));
   }
 

@@ -24,14 +24,22 @@ interface Priced {
   readonly target: TargetSettings;
 }
 
-function pricesOf({ models, providers, prices }: Snapshot): ReadonlyMap<string, Priced> {
+/** What a target costs by a configuration: its own price, else the table's. */
+export function priceLookup({
+  providers,
+  prices,
+}: Snapshot): (target: Pick<TargetSettings, "provider" | "model" | "price">) => Price | undefined {
   const plugins = new Map(providers.map((provider) => [provider.name, pricedAs(provider)]));
+  return ({ provider, model, price }) => price ?? prices.find(plugins.get(provider) ?? provider, model);
+}
+
+function pricesOf(snapshot: Snapshot): ReadonlyMap<string, Priced> {
+  const priceOf = priceLookup(snapshot);
   const priced = new Map<string, Priced>();
-  for (const { targets } of models) {
+  for (const { targets } of snapshot.models) {
     for (const target of targets) {
       const { provider, model } = target;
-      const price = target.price ?? prices.find(plugins.get(provider) ?? provider, model);
-      priced.set(`${provider}/${model}`, { price, target });
+      priced.set(`${provider}/${model}`, { price: priceOf(target), target });
     }
   }
   return priced;

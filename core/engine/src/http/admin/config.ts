@@ -16,6 +16,7 @@ import type { Judged } from "../../generation/swap-watch.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
+import { dollarsOf } from "./dollars.ts";
 import { invalid, readText, refuseUnknown } from "./fields.ts";
 
 /** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`: the request itself was well. */
@@ -164,9 +165,20 @@ function describeMeaning({ effects, replay }: Meaning) {
   };
 }
 
-function describeReplay({ evaluated, ...tallies }: Replay) {
+function describeReplay({ evaluated, spend, ...tallies }: Replay) {
   const counted = Object.entries(tallies).map(([name, groups]) => [name, { count: countOf(groups), groups }] as const);
-  return { evaluated, ...Object.fromEntries(counted) };
+  const { requests, didCostNanoUsd: did, wouldCostNanoUsd: would, refusedNanoUsd: refused, unknown } = spend;
+  return {
+    evaluated,
+    ...Object.fromEntries(counted),
+    spend: {
+      requests,
+      did_cost: dollarsOf(did),
+      would_cost: { least: dollarsOf(would.least), most: dollarsOf(would.most) },
+      refused: dollarsOf(refused),
+      unknown,
+    },
+  };
 }
 
 function readGeneration(value: JsonValue): number | undefined {
