@@ -30,6 +30,7 @@ export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue)
     count(value.prompt_cache_hit_tokens) ??
     count(value.cached_tokens);
   const reasoningTokens = count(completion.reasoning_tokens) ?? count(value.reasoning_tokens);
+  const { cacheWriteTokens, cacheWrite1hTokens } = readCacheWrites(value, prompt);
   const isReasoningBeside = (reasoningTokens ?? 0) > 0 && total === ownPrompt + ownCompletion + (reasoningTokens ?? 0);
   const promptTokens = ownPrompt + ((cachedTokens ?? 0) > ownPrompt ? (cachedTokens ?? 0) : 0);
   const completionTokens = ownCompletion + (isReasoningBeside ? (reasoningTokens ?? 0) : 0);
@@ -38,7 +39,8 @@ export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue)
     completionTokens,
     totalTokens: total === undefined || promptTokens !== ownPrompt ? promptTokens + completionTokens : total,
     cachedTokens,
-    ...readCacheWrites(value, prompt),
+    cacheWriteTokens,
+    cacheWrite1hTokens,
     reasoningTokens,
     audioPromptTokens: count(prompt.audio_tokens),
     imagePromptTokens: count(prompt.image_tokens),
@@ -101,9 +103,25 @@ function word(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function compact(usage: { [K in keyof Usage]: Usage[K] | undefined }): Usage {
-  for (const name of Object.keys(usage) as (keyof Usage)[]) {
-    if (usage[name] === undefined) delete (usage as Record<string, unknown>)[name];
-  }
-  return usage as Usage;
+/** The parts of a usage as they were read. */
+type ReadUsage = Pick<Usage, "promptTokens" | "completionTokens" | "totalTokens"> & {
+  readonly [Part in Exclude<keyof Usage, "images">]?: Usage[Part] | undefined;
+};
+
+/** A usage, only with the parts that are known. None is deleted: an object that lost a member is slow to read ever after. */
+function compact(usage: ReadUsage): Usage {
+  const { promptTokens, completionTokens, totalTokens } = usage;
+  const known: { -readonly [Part in keyof Usage]: Usage[Part] } = { promptTokens, completionTokens, totalTokens };
+  if (usage.cachedTokens !== undefined) known.cachedTokens = usage.cachedTokens;
+  if (usage.cacheWriteTokens !== undefined) known.cacheWriteTokens = usage.cacheWriteTokens;
+  if (usage.cacheWrite1hTokens !== undefined) known.cacheWrite1hTokens = usage.cacheWrite1hTokens;
+  if (usage.reasoningTokens !== undefined) known.reasoningTokens = usage.reasoningTokens;
+  if (usage.audioPromptTokens !== undefined) known.audioPromptTokens = usage.audioPromptTokens;
+  if (usage.imagePromptTokens !== undefined) known.imagePromptTokens = usage.imagePromptTokens;
+  if (usage.cachedAudioTokens !== undefined) known.cachedAudioTokens = usage.cachedAudioTokens;
+  if (usage.cachedImageTokens !== undefined) known.cachedImageTokens = usage.cachedImageTokens;
+  if (usage.audioCompletionTokens !== undefined) known.audioCompletionTokens = usage.audioCompletionTokens;
+  if (usage.imageCompletionTokens !== undefined) known.imageCompletionTokens = usage.imageCompletionTokens;
+  if (usage.serviceTier !== undefined) known.serviceTier = usage.serviceTier;
+  return known;
 }
