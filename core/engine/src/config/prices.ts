@@ -7,7 +7,7 @@ import { priceOf } from "./price-section.ts";
 import { findSeedPrice } from "./price-seed.ts";
 import type { PriceSection } from "./schema/prices.ts";
 
-/** Answers kept by a table; a client that invents model names cannot make it grow. */
+/** Providers, and answers for each, that are kept; a client that invents names cannot make a table grow. */
 const MAX_CACHED = 2_000;
 
 /** What a price table is made of. */
@@ -33,16 +33,22 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
   }
   wildcards.sort((left, right) => right.prefix.length - left.prefix.length);
 
-  const cache = new BoundedMap<{ readonly price: Price | undefined; readonly untilMs: number }>(MAX_CACHED);
+  // By provider and then by model: no name is put together for an answer that is there.
+  const caches = new BoundedMap<BoundedMap<{ readonly price: Price | undefined; readonly untilMs: number }>>(MAX_CACHED);
   return Object.freeze({
     find(provider: string, model: string): Price | undefined {
-      const name = `${provider}/${model}`;
-      const cached = cache.get(name);
+      let cache = caches.get(provider);
+      if (cache === undefined) {
+        cache = new BoundedMap(MAX_CACHED);
+        caches.set(provider, cache);
+      }
+      const cached = cache.get(model);
+      if (cached !== undefined && (cached.untilMs === Infinity || now() < cached.untilMs)) return cached.price;
       const time = now();
-      if (cached !== undefined && time < cached.untilMs) return cached.price;
+      const name = `${provider}/${model}`;
       const own = exact.get(name) ?? wildcards.find((wildcard) => name.startsWith(wildcard.prefix))?.price;
       const answer = own === undefined ? findSeedPrice(provider, model, time) : { price: own, untilMs: Infinity };
-      cache.set(name, answer);
+      cache.set(model, answer);
       return answer.price;
     },
   });
