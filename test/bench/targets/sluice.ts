@@ -65,7 +65,7 @@ const LIMITED_KEY = `keys:
   - alias: limited
     key: "\${env:LIMITED_KEY}"
     rpm: 1000000000
-    tpm: 1000000000000
+    tpm: 1000000000
     max_parallel: 1000000
     max_budget: 8000000
     budget_duration: 1mo
