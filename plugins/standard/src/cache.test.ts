@@ -94,6 +94,22 @@ describe("the step cache", () => {
     expect([calls(), exchanges[1]?.served?.number, exchanges[1]?.attempts]).toEqual([1, 0, []]);
   });
 
+  it.each<[string, () => Promise<boolean>]>([
+    [
+      "throws",
+      () => {
+        throw new Error("full");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("away"))],
+  ])("answers, and lets the next one call, when the cache %s", async (_how, set) => {
+    const { state } = fakeHost();
+    const { run, calls } = setUp({}, { state: { ...state, cache: { ...state.cache, set } } });
+    const first = await run();
+    await turn();
+    expect([idOf(first), idOf(await run()), calls()]).toEqual(["reply 1", "reply 2", 2]);
+  });
+
   it("is told of a time to keep that no reply would be kept", () => {
     expect(cache.check?.({ ...CONFIG, ttl: "24h" })).toEqual([]);
     expect(cache.check?.({ ...CONFIG, ttl: "48h" }).map(({ path, fix }) => [path, fix])).toEqual([
