@@ -12,8 +12,9 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   return {
     headerNames: snapshot.server.authHeaders,
     identify(presented) {
-      const known = identities.size === 0 ? undefined : identities.get(ring.fingerprint(presented));
-      if (known === undefined) return ring.identify(presented);
+      const fingerprint = ring.fingerprint(presented);
+      const known = identities.get(fingerprint);
+      if (known === undefined) return ring.identify(presented, fingerprint);
       return hasTeam(known) ? ring.inTeam(known) : known;
     },
     keyIdOf: async (presented) => identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),

@@ -69,9 +69,11 @@ export class KeyRing {
     return hash("sha256", key, "base64url");
   }
 
-  /** The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those of a blocked team, alike. */
-  identify(presented: string): Identity | undefined | Promise<Identity | undefined> {
-    const fingerprint = this.fingerprint(presented);
+  /**
+   * The identity of a presented key; `undefined` for unknown, blocked and expired ones, and those of a blocked team, alike. Who has
+   * the key's fingerprint already hands it in.
+   */
+  identify(presented: string, fingerprint = this.fingerprint(presented)): Identity | undefined | Promise<Identity | undefined> {
     if (fingerprint === this.#masterFingerprint) return this.#master;
     const remembered = this.#remembered.get(fingerprint);
     if (remembered !== undefined && this.#clock.now() < remembered.untilMs) return remembered.identity;
