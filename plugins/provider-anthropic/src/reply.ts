@@ -113,7 +113,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
 /** A translator of one stream of events. `names` is asked for once, when a call begins. */
 export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
-    const blocks = new Map<JsonValue | undefined, Block>();
+    const blocks: Blocks = new Map();
     // The last word on each count wins; the end of a stream repeats some of them as null.
     let usage: JsonObject = {};
     const merge = (later: JsonValue | undefined): void => {
@@ -155,23 +155,21 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
   });
 }
 
-interface Block {
-  readonly value: JsonObject;
-  thinking: string;
-  signature: string;
-}
+/** What each block began with, by its index. */
+type Blocks = Map<JsonValue | undefined, JsonObject>;
 
-function start(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter, names: () => NameMap): void {
+function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: () => NameMap): void {
   const value = isObject(event.content_block) ? event.content_block : {};
-  blocks.set(event.index, { value, thinking: textIn(value.thinking) ?? "", signature: textIn(value.signature) ?? "" });
-  if (value.type === "tool_use") {
-    writer.callStart(String(event.index), { id: String(value.id), name: names().toClient(String(value.name)) });
-  } else if (value.type === "text" && typeof value.text === "string") {
-    writer.text(value.text);
+  const key = String(event.index);
+  blocks.set(event.index, value);
+  if (value.type === "tool_use") writer.callStart(key, { id: String(value.id), name: names().toClient(String(value.name)) });
+  else if (value.type === "text") writer.text(textIn(value.text) ?? "");
+  else if (value.type === "thinking") {
+    writer.thought(key, { text: textIn(value.thinking) ?? "", signature: textIn(value.signature) ?? "" });
   }
 }
 
-function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+function delta(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   const piece = isObject(event.delta) ? event.delta : {};
   if (typeof piece.text === "string") {
     writer.text(piece.text);
@@ -179,26 +177,23 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
   }
   const block = blocks.get(event.index);
   if (block === undefined) throw invalidReply("goes on with a block that never began");
+  const key = String(event.index);
   if (typeof piece.partial_json === "string") {
-    if (block.value.type === "tool_use") writer.callArguments(String(event.index), piece.partial_json);
-  } else if (typeof piece.thinking === "string") {
-    block.thinking += writer.keep(piece.thinking);
-    writer.reasoning(piece.thinking);
-  } else if (typeof piece.signature === "string") {
-    block.signature += writer.keep(piece.signature);
-  } else if (isObject(piece.citation)) {
-    writer.delta({ citations: [piece.citation] });
-  }
+    if (block.type === "tool_use") writer.callArguments(key, piece.partial_json);
+  } else if (typeof piece.thinking === "string") writer.thought(key, { text: piece.thinking });
+  else if (typeof piece.signature === "string") writer.thought(key, { signature: piece.signature });
+  else if (isObject(piece.citation)) writer.delta({ citations: [piece.citation] });
 }
 
-function stop(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
+function stop(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   const block = blocks.get(event.index);
   if (block === undefined) return;
-  const { type } = block.value;
-  if (type === "tool_use") writer.callEnd(String(event.index));
-  else if (type === "thinking") writer.thinkingBlock({ type, thinking: block.thinking, signature: block.signature });
-  else if (type === "redacted_thinking") writer.thinkingBlock(block.value);
-  else if (type !== "text") writer.delta({ provider_blocks: [block.value] });
+  const { type } = block;
+  const key = String(event.index);
+  if (type === "tool_use") writer.callEnd(key);
+  else if (type === "thinking") writer.thoughtEnd(key);
+  else if (type === "redacted_thinking") writer.thinkingBlock(block);
+  else if (type !== "text") writer.delta({ provider_blocks: [block] });
 }
 
 /** The gateway's error of a reply whose status is not 2xx. */

@@ -12,6 +12,7 @@ import {
   objectsOf,
   readJsonBody,
   readJsonEvent,
+  textIn,
 } from "@sluice/kit/dialect";
 import { readNativeUsage } from "@sluice/kit/passthrough";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/spec";
@@ -132,8 +133,6 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 
 interface Block {
   isCall: boolean;
-  thinking: string;
-  signature: string;
   /** Bytes, each piece encoded by itself. */
   readonly redacted: Buffer[];
   /** The beginning of a kind that no chat completion has a place for. */
@@ -144,7 +143,7 @@ interface Block {
 function blockOf(index: JsonValue | undefined, blocks: Map<JsonValue | undefined, Block>): Block {
   let block = blocks.get(index);
   if (block === undefined) {
-    block = { isCall: false, thinking: "", signature: "", redacted: [], other: {} };
+    block = { isCall: false, redacted: [], other: {} };
     blocks.set(index, block);
   }
   return block;
@@ -176,11 +175,7 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
     if (typeof piece.toolUse.input === "string") writer.callArguments(String(index), piece.toolUse.input);
   } else if (isObject(piece.reasoningContent)) {
     const { text, signature, redactedContent } = piece.reasoningContent;
-    if (typeof text === "string") {
-      block.thinking += writer.keep(text);
-      writer.reasoning(text);
-    }
-    if (typeof signature === "string") block.signature += writer.keep(signature);
+    writer.thought(String(index), { text: textIn(text) ?? "", signature: textIn(signature) ?? "" });
     if (typeof redactedContent === "string") block.redacted.push(Buffer.from(writer.keep(redactedContent), "base64"));
   } else if (isObject(piece.citation)) {
     writer.delta({ citations: [piece.citation] });
@@ -206,7 +201,5 @@ function end(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, write
   if (block.redacted.length > 0) {
     writer.thinkingBlock({ type: "redacted_thinking", data: Buffer.concat(block.redacted).toString("base64") });
   }
-  if (block.signature !== "") {
-    writer.thinkingBlock({ type: "thinking", thinking: block.thinking, signature: block.signature });
-  }
+  writer.thoughtEnd(String(index));
 }

@@ -36,6 +36,26 @@ describe("a chunk writer", () => {
     expect(chunks[2]).toMatchObject({ model: REPLY_MODEL, object: "chat.completion.chunk", id: "chatcmpl-contract" });
   });
 
+  it("gives a thought back as a block at its end, if it was signed", () => {
+    const { chunks } = collected((writer) => {
+      writer.thought(0, { text: "Let me " });
+      writer.thought(1, { text: "unsigned" });
+      writer.thought(0, { text: "see." });
+      writer.thought(0, { signature: "c2" });
+      writer.thought(0, { signature: "ln" });
+      for (const key of [0, 1, 2, 0]) writer.thoughtEnd(key);
+    });
+    expect(chunks.slice(1).map(({ choices }) => (choices as { delta: unknown }[])[0]?.delta)).toEqual([
+      { reasoning_content: "Let me " },
+      { reasoning_content: "unsigned" },
+      { reasoning_content: "see." },
+      { thinking_blocks: [{ type: "thinking", thinking: "Let me see.", signature: "c2ln" }] },
+    ]);
+    expect(() => collected((writer) => writer.thought(0, { text: "x".repeat(40_000_000) }))).toThrow(
+      "larger than the gateway accepts",
+    );
+  });
+
   it("numbers calls by their order, whatever the provider's keys are, and gives arguments to those without", () => {
     const { chunks } = collected((writer) => {
       writer.callStart(4, { id: "a", name: "f" });

@@ -62,6 +62,7 @@ export class ChunkWriter {
   readonly #head: string;
   readonly #base: JsonObject;
   readonly #calls = new Map<string | number, Call>();
+  readonly #thoughts = new Map<string | number, { thinking: string; signature: string }>();
   #sink: StreamSink | undefined;
   #isBegun = false;
   #isFinished = false;
@@ -111,6 +112,25 @@ export class ChunkWriter {
   thinkingBlock(block: JsonObject): void {
     this.begin();
     this.#write(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
+  }
+
+  /**
+   * A piece of a thought that will be signed, or of its signature. The text is written at once, and both are kept for the block
+   * that the client gives back.
+   */
+  thought(key: string | number, { text = "", signature = "" }: { readonly text?: string; readonly signature?: string }): void {
+    const thought = this.#thoughts.get(key) ?? { thinking: "", signature: "" };
+    this.#thoughts.set(key, thought);
+    thought.thinking += this.keep(text);
+    thought.signature += this.keep(signature);
+    this.reasoning(text);
+  }
+
+  /** The thought is complete: its block is written if it was signed. Nothing happens where there was none. */
+  thoughtEnd(key: string | number): void {
+    const thought = this.#thoughts.get(key);
+    this.#thoughts.delete(key);
+    if (thought !== undefined && thought.signature !== "") this.thinkingBlock({ type: "thinking", ...thought });
   }
 
   /** Further members of a delta, `annotations` for example. */
