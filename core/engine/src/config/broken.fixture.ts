@@ -325,6 +325,14 @@ export const brokenCases: readonly BrokenCase[] = [
     ],
   },
   {
+    title: "an origin that is none",
+    files: gateway("{ use: echo }", '{ use: echo, fetch_media: { allow_origins: ["http://a:99999", "http://a:80/b"] } }'),
+    findings: [
+      'config/gateway.yaml:6:53  `providers.echo.fetch_media.allow_origins[0]` is "http://a:99999", which is not an origin  write a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000',
+      'config/gateway.yaml:6:71  `providers.echo.fetch_media.allow_origins[1]` is "http://a:80/b", which is not an origin  write a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000',
+    ],
+  },
+  {
     title: "a missing option of a provider",
     files: gateway('{ use: openai, api_key: "${env:OPENAI_API_KEY}" }', "{ use: openai }"),
     findings: ["config/gateway.yaml:5:3  `providers.openai` lacks `api_key`  add `api_key:` (The key)"],

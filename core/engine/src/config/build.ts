@@ -145,7 +145,7 @@ function fetchMediaOf({ fetch_media: section }: ProviderSection): { readonly fet
   return {
     fetchMedia: {
       hosts: section.hosts,
-      allowOrigins: section.allow_origins.map((origin) => new URL(origin).origin),
+      allowOrigins: section.allow_origins,
       maxBytes: parseSize(section.max_size) ?? 0,
       timeoutMs: milliseconds(section.timeout),
       redirects: section.redirects,

@@ -51,6 +51,10 @@ function createAjv(): Ajv2020 {
   formats.default(created);
   created.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
   created.addFormat("size", (text: string) => parseSize(text) !== undefined);
+  created.addFormat(
+    "origin",
+    (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text,
+  );
   created.addFormat("price", {
     type: "number",
     validate: (price: number) => parseDecimal(String(Math.abs(price)), 6) !== undefined,

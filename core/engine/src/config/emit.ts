@@ -92,6 +92,7 @@ const FORMATS: Readonly<Record<string, JsonObject>> = {
   duration: { pattern: DURATION_PATTERN },
   size: { pattern: SIZE_PATTERN },
   price: {},
+  origin: { pattern: "^https?://[^/?#@]+$" },
 };
 
 const REFERENCE: JsonObject = { type: "string", pattern: "^\\$\\{(env|file):.+\\}$" };

@@ -31,6 +31,7 @@ const FORMATS: Readonly<Record<string, { readonly name: string; readonly example
   duration: { name: "a duration", example: "a number and a unit: 250ms, 30s, 10m, 1h, 7d" },
   size: { name: "a size", example: "a number and a unit: 512b, 64kb, 20mb, 1gb" },
   price: { name: "an exact price", example: "US dollars per million tokens with six decimals at most" },
+  origin: { name: "an origin", example: "a scheme, a host and a port that is not the usual one: http://10.0.0.5:9000" },
   uri: { name: "a URL", example: "one such as https://api.example.com/v1" },
   email: { name: "an e-mail address", example: "one such as name@example.com" },
 };

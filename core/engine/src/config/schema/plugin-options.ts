@@ -43,11 +43,7 @@ const PROVIDER_KEYS: JsonObject = {
         type: "array",
         uniqueItems: true,
         default: [],
-        items: {
-          type: "string",
-          pattern: "^https?://[a-z0-9.\\[\\]:-]+$",
-          description: "A scheme, a host and a port.",
-        },
+        items: { type: "string", format: "origin", description: "A scheme, a host and a port." },
         description:
           "Origins of your own, which may have private addresses, a port and no TLS. All others are public, https: and on port 443. Example: `[http://store.internal:9000]`.",
       },
