@@ -19,16 +19,18 @@ let client: OpenAI;
 beforeAll(async () => {
   [upstream, store] = await Promise.all([createNativeUpstream(), createNativeUpstream()]);
   const key = 'api_key: "${env:SOME_KEY}"';
-  const fetching = `fetch_media: { allow_origins: ["${store.url}"], max_size: 4kb, timeout: 2s }`;
+  const bounds = `allow_origins: ["${store.url}"], max_size: 4kb`;
+  const fetching = `fetch_media: { ${bounds} }`;
   gateway = await startGateway(
     {
       providers: [
         `anthropic: { use: anthropic, ${key}, base_url: ${upstream.url}, ${fetching} }`,
+        `hasty: { use: anthropic, ${key}, base_url: ${upstream.url}, fetch_media: { ${bounds}, timeout: 100ms } }`,
         `gemini: { use: gemini, ${key}, base_url: ${upstream.url}, ${fetching} }`,
         `bedrock: { use: bedrock, region: us-east-1, ${key}, base_url: ${upstream.url}, ${fetching} }`,
         `bare: { use: bedrock, region: us-east-1, ${key}, base_url: ${upstream.url} }`,
       ],
-      models: ["anthropic", "gemini", "bedrock", "bare"].map(
+      models: ["anthropic", "hasty", "gemini", "bedrock", "bare"].map(
         (name) => `{ id: ${name}/*, targets: [{ provider: ${name}, model: "*" }] }`,
       ),
     },
@@ -92,18 +94,29 @@ describe("an image by URL", () => {
   });
 
   it.each([
-    ["is no image", () => store.reply(200, "image/png", "<html></html>"), "is no image of a type that is known here"],
-    ["is too large", () => store.reply(200, "image/png", Buffer.concat([PNG, Buffer.alloc(5_000)])), "has more than 4096 bytes"],
-    ["never ends", () => store.answer((response) => void response.writeHead(200).write("x")), "took longer than 2000 ms"],
+    [
+      "is no image",
+      "anthropic",
+      () => store.reply(200, "image/png", "<html></html>"),
+      "is no image of a type that is known here",
+    ],
+    [
+      "is too large",
+      "anthropic",
+      () => store.reply(200, "image/png", Buffer.concat([PNG, Buffer.alloc(5_000)])),
+      "has more than 4096 bytes",
+    ],
+    ["never ends", "hasty", () => store.answer((response) => void response.writeHead(200).write("x")), "took longer than 100 ms"],
     [
       "is elsewhere",
+      "anthropic",
       () => store.reply(302, "text/plain", "", { location: "http://169.254.169.254/latest/meta-data/" }),
       "redirects elsewhere",
     ],
-  ])("that %s is the client's fault, and no provider is asked", async (_what, prepare, why) => {
+  ])("that %s is the client's fault, and no provider is asked", async (_what, provider, prepare, why) => {
     prepare();
     const before = upstream.requests.length;
-    const asked = ask("anthropic/claude-sonnet-4-5", `${store.url}/a?token=of-the-client`);
+    const asked = ask(`${provider}/claude-sonnet-4-5`, `${store.url}/a?token=of-the-client`);
     await expect(asked).rejects.toMatchObject({ status: 400, param: "messages[0].content[1].image_url.url" });
     await expect(asked).rejects.toThrow(`it ${why}.`);
     await expect(asked).rejects.not.toThrow("of-the-client");
