@@ -52,7 +52,7 @@ const PROVIDER_KEYS: JsonObject = {
         type: "string",
         format: "duration",
         default: "10s",
-        description: "For one medium, from its turn in the line on.",
+        description: "For one medium, the wait for its turn included.",
       },
       redirects: {
         type: "integer",
