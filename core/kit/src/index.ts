@@ -12,6 +12,7 @@ export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";
 export { isObject } from "./json/narrow.ts";
+export { table } from "./json/table.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { pricedAs } from "./money/priced-as.ts";

@@ -20,7 +20,7 @@ import {
   usageOf,
 } from "@sluice/kit/dialect";
 import { readCacheWrites } from "@sluice/kit/openai";
-import { isObject } from "@sluice/kit";
+import { isObject, table } from "@sluice/kit";
 import type {
   DecodedReply,
   ErrorReply,
@@ -43,7 +43,7 @@ const FINISH: FinishTable = {
 };
 
 /** Kinds of errors (`ErrorType` of the SDK) that say more than the status does. */
-const FAILURES: Readonly<Record<string, FailureClass>> = {
+const FAILURES = table<FailureClass>({
   authentication_error: "auth",
   permission_error: "auth",
   billing_error: "auth",
@@ -51,7 +51,7 @@ const FAILURES: Readonly<Record<string, FailureClass>> = {
   overloaded_error: "overloaded",
   timeout_error: "timeout",
   api_error: "server",
-};
+});
 
 /** The reply to a messages request. */
 export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {

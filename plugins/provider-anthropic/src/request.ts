@@ -1,5 +1,6 @@
 /** Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the types of its SDK 1.11.0). */
 
+import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
   type ChatRequest,
@@ -25,14 +26,14 @@ export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_ef
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
 const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
-const EFFORTS: Readonly<Record<string, string>> = {
+const EFFORTS = table<string>({
   minimal: "low",
   low: "low",
   medium: "medium",
   high: "high",
   xhigh: "xhigh",
   max: "max",
-};
+});
 
 function readRequest(request: ProviderRequest): ChatRequest {
   // The API's own tools carry a date in their type: `web_search_20250305`.

@@ -1,5 +1,6 @@
 /** Bedrock's errors: the exception's name decides, whether it comes as a reply or within a stream. */
 
+import { table } from "@sluice/kit";
 import { errorBodyOf, type FailureClass, saysContentPolicy, saysContextWindow, upstreamError } from "@sluice/kit/dialect";
 import { readRetryAfterMs } from "@sluice/kit/transport";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
@@ -8,7 +9,7 @@ import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
  * Classes of exceptions (`errors.d.ts` of @aws-sdk/client-bedrock-runtime 3.1162.0; the last ones are common to all services:
  * docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html). Streams write the names with a small first letter.
  */
-const FAILURES: Readonly<Record<string, FailureClass>> = {
+const FAILURES = table<FailureClass>({
   throttlingexception: "rate_limit",
   toomanyrequestsexception: "rate_limit",
   servicequotaexceededexception: "quota",
@@ -25,7 +26,7 @@ const FAILURES: Readonly<Record<string, FailureClass>> = {
   expiredtokenexception: "auth",
   missingauthenticationtoken: "auth",
   optinrequired: "auth",
-};
+});
 
 /** What the account may not use is one model; a refused key is all of them, and rests the whole provider. */
 const ONE_MODEL = /\bmodel\b|not authorized to perform/i;

@@ -4,7 +4,7 @@
  * model-parameters-titan-image.html, model-parameters-diffusion-stable-ultra-text-image-request-response.html.
  */
 
-import { isObject } from "@sluice/kit";
+import { isObject, table } from "@sluice/kit";
 import {
   aspectRatioOf,
   imagesReply,
@@ -29,13 +29,13 @@ interface ImageFamily {
   body(prompt: string, asked: RequestFields): JsonObject;
 }
 
-const QUALITIES: Readonly<Record<string, string>> = {
+const QUALITIES = table<string>({
   standard: "standard",
   medium: "standard",
   hd: "premium",
   high: "premium",
   premium: "premium",
-};
+});
 const RATIOS = ["16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21"];
 
 const amazon: ImageFamily = {

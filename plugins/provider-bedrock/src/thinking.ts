@@ -1,5 +1,6 @@
 /** Reasoning: each family of models has its own words for it, beside Converse's. */
 
+import { table } from "@sluice/kit";
 import { type ChatRequest, thinkingBudget } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/spec";
 import { thinkingOf } from "./models.ts";
@@ -14,14 +15,14 @@ export interface Thought {
 }
 
 /** Efforts in three words. */
-const WORDS: Readonly<Record<string, string>> = {
+const WORDS = table<string>({
   minimal: "low",
   low: "low",
   medium: "medium",
   high: "high",
   xhigh: "high",
   max: "high",
-};
+});
 /** What every family that thinks within a budget can write in one reply. */
 const BUDGETED_REPLY = 32_000;
 

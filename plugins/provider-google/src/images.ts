@@ -14,7 +14,7 @@ import {
   textIn,
   upstreamError,
 } from "@sluice/kit/dialect";
-import { isObject } from "@sluice/kit";
+import { isObject, table } from "@sluice/kit";
 import { readNativeUsage } from "@sluice/kit/passthrough";
 import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/spec";
 import { embeddedError } from "./errors.ts";
@@ -37,7 +37,7 @@ const NATIVE_GEMINI: Readonly<Record<string, string>> = { ...NATIVE, image_size:
 /** Ratios of width to height (ai.google.dev/gemini-api/docs/imagen, ai.google.dev/gemini-api/docs/image-generation). */
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 const GEMINI_RATIOS = [...IMAGEN_RATIOS, "2:3", "3:2", "4:5", "5:4", "21:9"];
-const MIME: Readonly<Record<string, string>> = { png: "image/png", jpeg: "image/jpeg" };
+const MIME = table<string>({ png: "image/png", jpeg: "image/jpeg" });
 
 /** The body to send. */
 export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObject {

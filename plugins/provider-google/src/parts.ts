@@ -2,7 +2,7 @@
 
 import type { CallPart, ContentPart, MediaSource, NameMap, Part, Refuse, ResultPart, Turn } from "@sluice/kit/dialect";
 import { invalidField } from "@sluice/kit/dialect";
-import { isObject } from "@sluice/kit";
+import { isObject, table } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { isThird } from "./models.ts";
 
@@ -25,7 +25,7 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 const FILES = "https://generativelanguage.googleapis.com/v1beta/files/";
 
 /** Media types by the ending of a path; a URL has no other type. */
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES = table<string>({
   png: "image/png",
   jpg: "image/jpeg",
   jpeg: "image/jpeg",
@@ -49,7 +49,7 @@ const TYPES: Readonly<Record<string, string>> = {
   "3gp": "video/3gpp",
   mp3: "audio/mp3",
   wav: "audio/wav",
-};
+});
 
 /** A turn as a content. `parts` is empty for a turn of thoughts alone: the model knows them by its signatures. */
 export function contentOf({ role, parts }: Turn, terms: PartTerms): JsonObject & { readonly parts: readonly JsonValue[] } {

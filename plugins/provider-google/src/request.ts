@@ -1,5 +1,6 @@
 /** Chat requests as `generateContent` requests (ai.google.dev/api/generate-content; the types of @google/genai 2.32.0). */
 
+import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
   type ChatRequest,
@@ -64,22 +65,22 @@ const MAX_CHOICES = 8;
 const MAX_STOPS = 5;
 const MAX_SEED = 2 ** 31;
 /** Budgets of Google's own layer of the reference dialect (ai.google.dev/gemini-api/docs/openai, thinking). */
-const BUDGETS: Readonly<Record<string, number>> = {
+const BUDGETS = table<number>({
   minimal: 1_024,
   low: 1_024,
   medium: 8_192,
   high: 24_576,
   xhigh: 24_576,
   max: 24_576,
-};
-const LEVELS: Readonly<Record<string, string>> = {
+});
+const LEVELS = table<string>({
   minimal: "MINIMAL",
   low: "LOW",
   medium: "MEDIUM",
   high: "HIGH",
   xhigh: "HIGH",
   max: "HIGH",
-};
+});
 
 /** The names of a request's tools, both ways. */
 export function toolNames(request: ProviderRequest): NameMap {

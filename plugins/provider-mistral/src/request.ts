@@ -1,5 +1,6 @@
 /** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
 
+import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
   type ChatRequest,
@@ -40,7 +41,7 @@ const NATIVE_TOOLS = new Set(["web_search", "web_search_premium", "code_interpre
 /** Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64". */
 const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 /** Efforts of the API, by the reference dialect's; it has no others (`ReasoningEffort` of the SDK). */
-const EFFORTS: Readonly<Record<string, string>> = { none: "none", high: "high", xhigh: "high", max: "high" };
+const EFFORTS = table<string>({ none: "none", high: "high", xhigh: "high", max: "high" });
 
 /** The names of a request's tools, both ways. */
 export function toolNames(request: ProviderRequest): NameMap {

@@ -1,5 +1,6 @@
 /** What a message is made of: one shape for every block that the reference dialect knows. */
 
+import { table } from "../json/table.ts";
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { type MediaSource, readBase64, readMediaUrl } from "./data-url.ts";
@@ -88,7 +89,7 @@ export function readContent(content: JsonValue | undefined, path: string, refuse
 }
 
 /** Members that a block of each type may have; another one is refused, not dropped. */
-const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+const MEMBERS = table<readonly string[]>({
   text: ["text", "citations", "annotations"],
   refusal: ["refusal"],
   image_url: ["image_url"],
@@ -99,7 +100,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   image: ["source"],
   thinking: ["thinking", "signature"],
   redacted_thinking: ["data"],
-};
+});
 
 function readBlock(block: JsonObject, path: string, refuse: Refuse): ContentPart {
   const type = typeof block.type === "string" ? block.type : undefined;

@@ -6,7 +6,7 @@ import { isObject } from "../json/narrow.ts";
 /** Merges schemas of an `allOf`. `conflict` is called with the keyword that two of them fill differently. */
 export function mergeAll(schemas: readonly JsonObject[], conflict: (keyword: string) => never): JsonObject {
   return schemas.reduce((all, schema) => {
-    const out: Record<string, JsonValue | undefined> = { ...all };
+    const out = copyOf(all);
     for (const [keyword, value] of Object.entries(schema)) {
       if (value !== undefined) out[keyword] = merged(keyword, out[keyword], value, conflict);
     }
@@ -61,12 +61,17 @@ function merged(
 }
 
 function byName(first: JsonValue, second: JsonValue, conflict: (keyword: string) => never): JsonObject {
-  const out: Record<string, JsonValue | undefined> = isObject(first) ? { ...first } : {};
+  const out = copyOf(isObject(first) ? first : {});
   for (const [name, value] of Object.entries(isObject(second) ? second : {})) {
     const before = out[name];
     out[name] = isObject(before) && isObject(value) ? mergeAll([before, value], conflict) : value;
   }
   return out;
+}
+
+/** A copy without a prototype: a member may have any name, `__proto__` too. */
+function copyOf(value: JsonObject): Record<string, JsonValue | undefined> {
+  return Object.assign(Object.create(null) as Record<string, JsonValue | undefined>, value);
 }
 
 function array(value: JsonValue): readonly JsonValue[] {

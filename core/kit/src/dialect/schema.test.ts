@@ -109,3 +109,21 @@ describe("a lowered schema", () => {
     expect(lower({ type: "object" }, { objects: "closed" })).toEqual({ type: "object", additionalProperties: false });
   });
 });
+
+describe("a schema with names that every object has", () => {
+  const parsed = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+
+  it("keeps its members, also where two schemas are merged", () => {
+    const member = '{"__proto__":{"type":"string"},"constructor":{"type":"integer"}}';
+    const schema = parsed(
+      `{"type":"object","properties":${member},"allOf":[{"properties":{"__proto__":{"description":"Odd."}}}]}`,
+    );
+    expect(JSON.stringify(lower(schema))).toBe(
+      '{"type":"object","properties":{"__proto__":{"type":"string","description":"Odd."},"constructor":{"type":"integer"}}}',
+    );
+  });
+
+  it("tells of a keyword that the subset does not have, whatever it is called", () => {
+    expect(lower(parsed('{"type":"object","__proto__":{"minimum":1}}')).description).toBe('{"__proto__":{"minimum":1}}');
+  });
+});

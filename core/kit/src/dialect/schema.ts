@@ -80,8 +80,9 @@ class Lowering {
   lower(given: JsonObject, path: string, trail: readonly string[], depth: number): JsonObject {
     if (depth > MAX_DEPTH || ++this.#schemas > MAX_SCHEMAS) this.#refuse(path, "a JSON schema so deep or so large");
     const { schema, trail: after } = this.#resolve(given, path, trail);
-    const out: Record<string, JsonValue> = {};
-    const untold: Record<string, JsonValue> = {};
+    // Without a prototype: a schema may have a member of any name.
+    const out = Object.create(null) as Record<string, JsonValue>;
+    const untold = Object.create(null) as Record<string, JsonValue>;
     for (const [keyword, value] of Object.entries(this.#rewritten(schema, path))) {
       if (value === undefined) continue;
       if (!this.#takes(keyword, value)) {

@@ -1,6 +1,7 @@
 /** Which members of a body are texts, and what they are. */
 
 import type { TextPart } from "@sluice/spec";
+import { table } from "../json/table.ts";
 
 /** Members whose strings are words of the protocol, ids, or nothing a model reads as language. */
 export const WORDS = new Set([
@@ -49,7 +50,7 @@ export const WORDS = new Set([
 ]);
 
 /** Parts by the role of a message. */
-export const ROLE_PARTS: Readonly<Record<string, TextPart>> = {
+export const ROLE_PARTS = table<TextPart>({
   system: "system",
   developer: "developer",
   user: "user",
@@ -57,10 +58,10 @@ export const ROLE_PARTS: Readonly<Record<string, TextPart>> = {
   model: "assistant",
   tool: "tool",
   function: "tool",
-};
+});
 
 /** Parts by the name of a member of the body. Whatever is not named is a parameter. */
-export const MEMBER_PARTS: Readonly<Record<string, TextPart>> = {
+export const MEMBER_PARTS = table<TextPart>({
   system: "system",
   instructions: "system",
   systemInstruction: "system",
@@ -86,10 +87,10 @@ export const MEMBER_PARTS: Readonly<Record<string, TextPart>> = {
   data: "prompt",
   user: "names",
   metadata: "parameters",
-};
+});
 
 /** Parts by the name of a member deeper inside. They win over the part of what they stand in. */
-export const INNER_PARTS: Readonly<Record<string, TextPart>> = {
+export const INNER_PARTS = table<TextPart>({
   arguments: "arguments",
   args: "arguments",
   partial_json: "arguments",
@@ -100,7 +101,7 @@ export const INNER_PARTS: Readonly<Record<string, TextPart>> = {
   thinking: "reasoning",
   reasoning_details: "reasoning",
   revised_prompt: "prompt",
-};
+});
 
 /** Formats of a file whose bytes are text, by the name that Bedrock has for them. */
 export const TEXT_FORMATS = new Set(["txt", "md", "csv", "html"]);

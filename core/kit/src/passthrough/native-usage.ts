@@ -3,6 +3,7 @@
  * and Stability. A field's name tells the dialect, so nobody has to say which one a provider speaks.
  */
 
+import { table } from "../json/table.ts";
 import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { tokenCount as count } from "../json/token-count.ts";
@@ -151,12 +152,12 @@ function readGemini(usage: JsonObject): Usage | undefined {
 }
 
 /** Vertex' words for what its price lists call a tier (`TrafficType` of @google/genai 2.32.0). */
-const TRAFFIC: Readonly<Record<string, string>> = {
+const TRAFFIC = table<string>({
   ON_DEMAND: "standard",
   ON_DEMAND_PRIORITY: "priority",
   ON_DEMAND_FLEX: "flex",
   PROVISIONED_THROUGHPUT: "provisioned_throughput",
-};
+});
 
 /** Gemini lists the parts of a count by modality: `[{ modality: "AUDIO", tokenCount: 12 }]`. */
 function ofModality(details: JsonValue | undefined, modality: string): number | undefined {

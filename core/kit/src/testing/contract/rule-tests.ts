@@ -72,6 +72,16 @@ export function testRequestRules(
     }
   });
 
+  it("takes the names that every object has for words like any other", () => {
+    for (const word of ["constructor", "toString", "hasOwnProperty", "__proto__"]) {
+      for (const [what, extra] of Object.entries(wordPlaces(word))) {
+        const made = encoded(extra);
+        if (isLocal || "error" in made) continue;
+        must(made.text.includes(word), `${word} as ${what} is dropped.`);
+      }
+    }
+  });
+
   if (!provider.capabilities.tools) return;
 
   it("says what a request says of the use of its tools", () => {
@@ -102,6 +112,21 @@ export function testRequestRules(
     }
     for (const name of ["a.b", "a b", "größe", "x".repeat(64)]) encoded({ tools: [{ type: "function", function: { name } }] });
   });
+}
+
+/** Places of a request where a client chooses a word that providers look up. */
+function wordPlaces(word: string): Readonly<Record<string, JsonObject>> {
+  const message = { role: "user", content: [{ type: "text", text: "Look." }] };
+  return {
+    "an effort": { reasoning_effort: word },
+    "a format": { response_format: { type: word } },
+    "a block": { messages: [{ ...message, content: [...message.content, { type: word, data: "x" }] }] },
+    "a tool": { tools: [{ type: word }] },
+    "a choice of tools": { tools: [WEATHER_TOOL], tool_choice: word },
+    "a service tier": { service_tier: word },
+    "a verbosity": { verbosity: word },
+    "a member": JSON.parse(`{"${word === "__proto__" ? "x_proto" : word}":"${word}"}`) as JsonObject,
+  };
 }
 
 function second(): JsonObject {
