@@ -13,6 +13,7 @@ export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument }
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";
 export { isObject } from "./json/narrow.ts";
 export { table } from "./json/table.ts";
+export { hasRepeatedMembers } from "./json/repeated.ts";
 export type { Charge, TokenKind } from "./money/charges.ts";
 export { costBreakdown, type CostPart, costNanoUsd } from "./money/cost.ts";
 export { pricedAs } from "./money/priced-as.ts";

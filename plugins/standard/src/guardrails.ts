@@ -1,21 +1,12 @@
 /** The step `guardrails`: every text of a request and of its reply is judged before it goes on. */
 
-import { defineStep, writtenDocument } from "@sluice/kit";
-import {
-  bodyTexts,
-  GuardBreaker,
-  Judge,
-  judgeTexts,
-  Panel,
-  type PanelOptions,
-  type Report,
-  Vault,
-  withTexts,
-} from "@sluice/kit/guard";
-import { type Exchange, GatewayError, type GatewayRequest, type GuardrailInstance, type Host, type TextPart } from "@sluice/spec";
+import { defineStep } from "@sluice/kit";
+import { GuardBreaker, Judge, Panel, type PanelOptions, type Report, Vault } from "@sluice/kit/guard";
+import { type Exchange, GatewayError, type GuardrailInstance, type Host, type TextPart } from "@sluice/spec";
 import { type JudgeReply, replyOrAnother } from "./guardrails-again.ts";
 import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./guardrails-config.ts";
 import { guardReply } from "./guardrails-reply.ts";
+import { guardRequest } from "./guardrails-request.ts";
 
 export const guardrails = defineStep<GuardrailsConfig>({
   name: "guardrails",
@@ -139,42 +130,4 @@ function required(name: string, { guardrails: catalog }: Host): GuardrailInstanc
 
 function tellNames(exchange: Exchange, names: readonly string[]): void {
   exchange.headers.set("x-sluice-guardrails", [...new Set(names)].join(","));
-}
-
-/** Judges what goes to the upstream, and puts edited texts in place. */
-async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel: Panel, vault: Vault): Promise<void> {
-  const { request, operation } = exchange;
-  if (request === undefined || panel.isEmpty) return;
-  const { document, model, stream, raw } = request;
-  const body = document.value;
-  if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
-  const about = { exchange: exchange.id, operation, model };
-  if (panel.admits) await panel.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
-  const { texts, opaque } = bodyTexts(body, operation, config.join);
-  if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
-  vault.avoid(texts.map(({ text }) => text));
-  const context = { ...about, direction: "input" } as const;
-  const edits = await judgeTexts(texts, { panel, order: config.order ?? "parallel", context, vault });
-  if (edits.size > 0) exchange.request = edited(request, edits);
-}
-
-/** The body as it is, so that nobody who only judges it can change it. Later steps make copies in any case. */
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const member of Object.values(value)) deepFreeze(member);
-  }
-  return value;
-}
-
-function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1]): GatewayRequest {
-  if (request.raw === undefined) return { ...request, document: withTexts(request.document, edits) };
-  // A native body is forwarded as bytes: the edited document's own members keep their text.
-  const document = withTexts(writtenDocument(request.document.value), edits);
-  const { bytes } = document;
-  return { ...request, document, raw: typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes };
-}
-
-function unreadable(place: string): GatewayError {
-  return new GatewayError("guardrail_violation", `\`${place}\` holds content that the guardrails cannot read.`, { param: place });
 }

@@ -6,7 +6,7 @@ import { nextTurn } from "../transport/turns.ts";
 import { Joined } from "./join.ts";
 import { SLICE } from "./slices.ts";
 import { applySpans, orderSpans } from "./spans.ts";
-import type { BodyText } from "./texts.ts";
+import type { BodyText } from "./body-text.ts";
 import type { Vault } from "./vault.ts";
 
 /** Texts that guardrails judge at the same time, where they take their time. */

@@ -24,7 +24,8 @@ export { GuardedStream, type GuardedStreamOptions, type StreamMode } from "./str
 export { chatStream } from "./stream-chat.ts";
 export type { StreamDialect, StreamPiece, StreamTexts } from "./stream-dialect.ts";
 export { nativeStream } from "./stream-native.ts";
-export { type BodyText, type BodyTexts, bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
+export type { BodyText } from "./body-text.ts";
+export { type BodyTexts, bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
 export { RESTORER, Vault } from "./vault.ts";
 export { TextWindow, type WindowOptions } from "./window.ts";
 export { WordFinder } from "./word-finder.ts";

@@ -1,7 +1,7 @@
 /** Texts that a model reads as one, although they stand in several places: what is split over them is found, and edited in its places. */
 
 import type { EditSpan, TextPart } from "@sluice/spec";
-import type { BodyText } from "./texts.ts";
+import type { BodyText } from "./body-text.ts";
 
 /** Between texts may stand nothing, or what a model takes for a blank: a word may be split, and words of a phrase. */
 const SEPARATORS = ["", "\n"] as const;

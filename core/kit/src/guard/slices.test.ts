@@ -35,7 +35,7 @@ describe("a text in slices", () => {
         const text = words.join("");
         expect(await outcomeOf(text, guardrail, size)).toBe(await outcomeOf(text, guardrail, 1_000));
       }),
-      { numRuns: 300 },
+      { numRuns: 3_000 },
     );
   });
 

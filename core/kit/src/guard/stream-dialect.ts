@@ -17,6 +17,8 @@ export interface StreamPiece {
   readonly isName?: boolean;
   /** Of a name: it stands for itself, and nothing came before it. */
   readonly isWhole?: boolean;
+  /** Of a name: it can be refused, not edited. */
+  readonly isFixed?: boolean;
 }
 
 /** What an event holds. */
@@ -47,10 +49,10 @@ export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as
 export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
   if (value === undefined || value === null) return [];
   return bodyTexts({ output: value }, "passthrough")
-    .texts.filter(({ isFixed, parts }) => isFixed !== true && parts === undefined)
-    .map(({ path, part, text }) => {
+    .texts.filter(({ parts }) => parts === undefined)
+    .map(({ path, part, text, isFixed = false }) => {
       const place = [...base, ...path.slice(1)];
-      return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true };
+      return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true, isFixed };
     });
 }
 

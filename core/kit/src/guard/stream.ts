@@ -139,8 +139,9 @@ export class GuardedStream {
     let whole = frame;
     if (names.length > 0) {
       const texts = await Promise.all(names.map((piece) => this.#judgeName(piece)));
-      if (texts.some((text, index) => text !== names[index]?.text))
-        whole = frameOf(dialect.write(frame.chunk(), names, texts), frame);
+      const changed = names.filter((piece, index) => texts[index] !== piece.text);
+      const edited = texts.filter((text, index) => text !== names[index]?.text);
+      if (changed.length > 0) whole = frameOf(dialect.write(frame.chunk(), changed, edited), frame);
     }
     const texts = pieces.filter((piece) => piece.isName !== true);
     if (texts.length > 1) {
@@ -169,7 +170,11 @@ export class GuardedStream {
     const { spans, block } = await panel.for(piece.part).check(text, about);
     const [first] = spans;
     // What came before is with the client already and can no longer be edited.
-    const offence = block ?? (before === "" || first === undefined ? undefined : { guardrail: first.guardrail, askAgain: false });
+    const offence =
+      block ??
+      ((before === "" && piece.isFixed !== true) || first === undefined
+        ? undefined
+        : { guardrail: first.guardrail, askAgain: false });
     if (offence !== undefined) panel.refuse(offence, context.direction);
     for (const span of spans) panel.report(span.guardrail, context.direction, "edit");
     return applySpans(text, spans);

@@ -3,25 +3,10 @@
 import type { JsonDocument, JsonObject, JsonValue, Operation, TextPart } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { type JsonPath, setAt } from "./at-path.ts";
+import type { BodyText } from "./body-text.ts";
 import { plainEscapes } from "./escapes.ts";
 import { isJoinable, joinedMessages, joinedTexts } from "./join.ts";
 import { INNER_PARTS, MEDIA_FORMATS, MEMBER_PARTS, ROLE_PARTS, TEXT_FORMATS, WORDS } from "./text-parts.ts";
-
-/** A text of a body. */
-export interface BodyText {
-  readonly path: JsonPath;
-  readonly part: TextPart;
-  /** The text as it is to be judged. */
-  readonly text: string;
-  /** Turns a judged text back into what stands in the body. Absent: it stands there as it is. */
-  readonly write?: (text: string) => string;
-  /** It can be refused, not edited: the names of a schema's members. */
-  readonly isFixed?: boolean;
-  /** Texts that are read as one, in order: only what goes over their borders counts here. `path` is the first one's, `text` all of them. */
-  readonly parts?: readonly BodyText[];
-  /** What stands between the parts. */
-  readonly separator?: string;
-}
 
 /** What a body holds. */
 export interface BodyTexts {
@@ -49,6 +34,7 @@ export function bodyTexts(body: JsonObject, operation: Operation, join: JoinText
       if (name === "input") part = "embedding";
       else if (name === "data") continue;
     }
+    if (name === "metadata") walk.names(value, [name]);
     if (operation === "embeddings" && name === "input") walk.inputs(value);
     else walk.value(value, [name], part, name);
   }
@@ -103,6 +89,7 @@ class Walk {
       return;
     }
     if (typeof value === "string") this.#text(value, path, part, key);
+    else if (typeof value === "number") this.#number(value, path, part);
     else if (Array.isArray(value)) {
       this.#list(value as readonly JsonValue[], path, part, key);
     } else if (isObject(value)) this.#object(value, path, part);
@@ -114,30 +101,37 @@ class Walk {
     // A reply's own message speaks as the assistant; what is judged is its content.
     if (outer === "content") part = "content";
     if (value.type === "tool_result" || value.type === "function_call_output" || "functionResponse" in value) part = "tool";
-    if (this.#media(value, path)) return;
-    if (part === "tools") this.#names(value, path);
+    if (this.#media(value, path, part)) return;
+    if (part === "tools" || part === "parameters") this.names(value.properties, [...path, "properties"]);
     const isCall = typeof value.arguments === "string" || isObject(value.args) || value.type === "tool_use";
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined || member === null) continue;
       // In the arguments of a call and in a schema the names are anybody's.
-      const isProtocol = part !== "arguments" && WORDS.has(key) && typeof member === "string";
-      if (isProtocol) continue;
+      const isNamed = part === "arguments" || part === "tools";
+      if (!isNamed && typeof member === "string" && WORDS.has(key) && PROTOCOL.test(member)) continue;
       let inner = part;
       if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
       if (isCall && key === "input") inner = "arguments";
-      if (key === "logprobs") continue;
+      if (inner === "arguments" || inner === "documents" || path[0] === "metadata") this.names(member, [...path, key]);
+      // What a reply says of its tokens goes when its text is edited.
+      if (key === "logprobs" && part === "content") continue;
       this.value(member, [...path, key], inner, key);
     }
   }
 
   /** Content that is no text. Returns whether the walk is done with the object. */
-  #media(value: JsonObject, path: JsonPath): boolean {
+  #media(value: JsonObject, path: JsonPath, part: TextPart): boolean {
     const type = value.media_type ?? value.mime_type ?? value.mimeType;
     if (typeof value.data === "string" && (typeof type === "string" || typeof value.format === "string")) {
       const isPlain = value.type === "text";
       if (isPlain) this.#add(value.data, [...path, "data"], "documents");
       else if (typeof type === "string" && isTextual(type)) this.#encoded(value.data, [...path, "data"], "");
       else if (typeof value.format !== "string" && !MEDIA.test(String(type))) this.opaque.push(pathText(path));
+      return true;
+    }
+    // Of a sound that was made, what is said in it.
+    if (typeof value.data === "string" && typeof value.transcript === "string") {
+      this.#add(value.transcript, [...path, "transcript"], part);
       return true;
     }
     if (isObject(value.source) && typeof value.source.bytes === "string" && typeof value.format === "string") {
@@ -157,12 +151,13 @@ class Walk {
 
   #text(value: string, path: JsonPath, part: TextPart, key: string): void {
     if (value === "") return;
-    const dataUrl = /^data:([^;,]*)((?:;[^,;]*)*),/.exec(value);
+    const dataUrl = DATA_URL.exec(value);
     if (dataUrl !== null) {
-      const [prefix, type = "", parameters = ""] = dataUrl;
-      const isEncoded = parameters.endsWith(";base64");
+      const [prefix, named = "", parameters = ""] = dataUrl;
+      const type = named.trim().toLowerCase();
+      const isEncoded = /;\s*base64\s*$/i.test(parameters);
       if (MEDIA.test(type)) return;
-      if (!isTextual(type)) this.opaque.push(pathText(path));
+      if (!isTextual(type) || OTHER_CHARSET.test(parameters)) this.opaque.push(pathText(path));
       else if (isEncoded) this.#encoded(value.slice(prefix.length), path, prefix);
       else {
         const write = (text: string): string => prefix + encodeURIComponent(text);
@@ -177,9 +172,18 @@ class Walk {
 
   /** A text in base64. */
   #encoded(base64: string, path: JsonPath, prefix: string): void {
-    const text = Buffer.from(base64, "base64").toString("utf8");
+    const bytes = Buffer.from(base64, "base64");
+    const text = bytes.toString("utf8");
+    // In UTF-16 and UTF-32 every other byte of a Latin letter is 0; a mark at the beginning may say so.
+    if (text.includes("\0") || /^(?:\ufffd\ufffd)/.test(text)) this.opaque.push(pathText(path));
     const write = (edited: string): string => prefix + Buffer.from(edited, "utf8").toString("base64");
     this.texts.push({ path, part: "documents", text, write });
+  }
+
+  /** A long number that somebody wrote may be a card's. */
+  #number(value: number, path: JsonPath, part: TextPart): void {
+    if (NUMBERED.has(part) && Math.abs(value) >= SHORTEST_NUMBER)
+      this.texts.push({ path, part, text: String(value), isFixed: true });
   }
 
   #add(text: string, path: JsonPath, part: TextPart): void {
@@ -209,16 +213,27 @@ class Walk {
     flush();
   }
 
-  /** The names of a schema's members are read by the model as well. */
-  #names(value: JsonObject, path: JsonPath): void {
-    if (!isObject(value.properties)) return;
-    const names = Object.keys(value.properties).join("\n");
-    if (names !== "") this.texts.push({ path: [...path, "properties"], part: "tools", text: names, isFixed: true });
+  /** The names of members that are anybody's are read by the model as well. */
+  names(value: JsonValue | undefined, path: JsonPath): void {
+    if (!isObject(value)) return;
+    const text = Object.keys(value).join("\n");
+    if (text !== "") this.texts.push({ path, part: "tools", text, isFixed: true });
   }
 }
 
+/** What a word of the protocol, an id or a signature looks like. Anything else in its place is a text. */
+const PROTOCOL = /^[\w.:/+=-]*$/;
+
+/** Parts in which a number may be anything. */
+const NUMBERED: ReadonlySet<TextPart> = new Set<TextPart>(["arguments", "tool", "documents"]);
+const SHORTEST_NUMBER = 1_000_000;
+
 /** Pictures and sounds: no texts, and no business of a guardrail of texts. */
 const MEDIA = /^(?:image|audio|video)\//;
+
+/** As URL parsers read it, who take any case and pass over blanks (fetch.spec.whatwg.org, data URLs). */
+const DATA_URL = /^\s*data:([^;,]*)((?:;[^,;]*)*),/i;
+const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b)/i;
 
 function isTextual(type: string): boolean {
   return type === "" || type.startsWith("text/") || /^application\/(?:[\w.-]+\+)?(?:json|xml|yaml)$/.test(type);

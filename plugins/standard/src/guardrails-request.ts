@@ -1,0 +1,70 @@
+/** Requests under guard: every text of them, and what the upstream might read otherwise than the gateway does. */
+
+import { hasRepeatedMembers, writtenDocument } from "@sluice/kit";
+import { type BodyText, bodyTexts, judgeTexts, type Panel, type Vault, withTexts } from "@sluice/kit/guard";
+import { type Exchange, GatewayError, type GatewayRequest } from "@sluice/spec";
+import type { GuardrailsConfig } from "./guardrails-config.ts";
+
+/** Judges what goes to the upstream, and puts edited texts in place. */
+export async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel: Panel, vault: Vault): Promise<void> {
+  const { request, operation } = exchange;
+  if (request === undefined || panel.isEmpty) return;
+  const { document, model, stream, raw } = request;
+  const body = document.value;
+  if (raw !== undefined && Object.keys(body).length === 0 && config.unreadable !== "allow") throw unreadable("body");
+  const about = { exchange: exchange.id, operation, model };
+  if (panel.admits) await panel.admit(Object.freeze({ ...about, stream, body: deepFreeze(body) }));
+  const { texts, opaque } = bodyTexts(body, operation, config.join);
+  if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
+  vault.avoid(texts.map(({ text }) => text));
+  const context = { ...about, direction: "input" } as const;
+  const all = [...texts, ...queryTexts(exchange)];
+  const edits = await judgeTexts(all, { panel, order: config.order ?? "parallel", context, vault });
+  const isRead = isReadAlike(request);
+  if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
+}
+
+/** The query of a native request goes along with it. */
+function queryTexts({ operation, client: { query } }: Exchange): BodyText[] {
+  if (operation !== "passthrough" || query === "") return [];
+  const spaced = query.replaceAll("+", " ");
+  let text: string;
+  try {
+    text = decodeURIComponent(spaced);
+  } catch {
+    text = spaced;
+  }
+  return [{ path: ["query"], part: "parameters", text, isFixed: true }];
+}
+
+/** Whether everybody reads the same in the body: of a member that stands twice, one was judged. */
+function isReadAlike({ document, raw }: GatewayRequest): boolean {
+  if (Object.keys(document.value).length === 0) return true;
+  const bytes = raw ?? document.bytes;
+  // What tells members apart is ASCII.
+  const text = typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1");
+  return !hasRepeatedMembers(text, document.value);
+}
+
+/** The body as it is, so that nobody who only judges it can change it. Later steps make copies in any case. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
+
+/** The request with edited texts; as it was judged, where it could be read otherwise. */
+function edited(request: GatewayRequest, edits: Parameters<typeof withTexts>[1], isRead: boolean): GatewayRequest {
+  const { document, raw } = request;
+  if (raw === undefined) return { ...request, document: withTexts(isRead ? document : writtenDocument(document.value), edits) };
+  // A native body is forwarded as bytes: the edited document's own members keep their text.
+  const written = withTexts(writtenDocument(document.value), edits);
+  const { bytes } = written;
+  return { ...request, document: written, raw: typeof bytes === "string" ? Buffer.from(bytes, "utf8") : bytes };
+}
+
+function unreadable(place: string): GatewayError {
+  return new GatewayError("guardrail_violation", `\`${place}\` holds content that the guardrails cannot read.`, { param: place });
+}
