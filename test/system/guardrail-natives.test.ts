@@ -56,6 +56,8 @@ function answer(type: string, body: string): void {
   upstream.answer((response) => response.writeHead(200, { "content-type": type }).end(body));
 }
 
+const ASKED = { model: "m" };
+
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 /** Requests with a text in each place. */
@@ -209,7 +211,7 @@ describe.each(STREAMS)("a native stream of %s, %s", (name, _what, piece, end) =>
 
   it.each([1, 2, 4, 200])("does not say a forbidden word in pieces of %i characters", async (size) => {
     answer("text/event-stream", stream(`${LEAD}${BAD} tail`, size));
-    const body = await (await post(name, {})).text();
+    const body = await (await post(name, ASKED)).text();
     expect(body).toContain("guardrail_violation");
     expect(saidIn(body).replaceAll("a", "")).not.toContain(BAD);
     expect(body).not.toContain(BAD);
@@ -217,12 +219,12 @@ describe.each(STREAMS)("a native stream of %s, %s", (name, _what, piece, end) =>
 
   it.each([1, 3, 200])("is masked in pieces of %i characters, and otherwise as it came", async (size) => {
     answer("text/event-stream", stream(`${LEAD}${MASKED} and ${MASKED}.`, size));
-    const body = await (await post(name, {})).text();
+    const body = await (await post(name, ASKED)).text();
     const said = saidIn(body);
     expect(said.split("***")).toHaveLength(3);
     expect(said).not.toContain(MASKED);
     answer("text/event-stream", stream(LEAD, size));
-    expect(await (await post(name, {})).text()).toBe(stream(LEAD, size));
+    expect(await (await post(name, ASKED)).text()).toBe(stream(LEAD, size));
   });
 });
 
@@ -240,10 +242,10 @@ describe("a native reply that is whole", () => {
     ["bedrock", { output: { message: { content: [{ text: MASKED }, { toolUse: { toolUseId: "t", input: { q: MASKED } } }] } } }],
   ])("of %s is judged in all of its texts", async (name, reply) => {
     answer("application/json", JSON.stringify(reply));
-    const body = await (await post(name, {})).text();
+    const body = await (await post(name, ASKED)).text();
     expect(body).toBe(JSON.stringify(reply).replaceAll(MASKED, "***"));
     answer("application/json", JSON.stringify(reply).replaceAll(MASKED, BAD));
-    expect((await post(name, {})).status).toBe(400);
+    expect((await post(name, ASKED)).status).toBe(400);
   });
 });
 
@@ -254,14 +256,14 @@ describe("what nobody can read", () => {
     ["an event that is no JSON", "data: hello\n\n"],
   ])("does not pass: %s", async (_what, body) => {
     answer("text/event-stream", body);
-    const text = await (await post("mistral", {})).text();
+    const text = await (await post("mistral", ASKED)).text();
     expect(text).toMatch(/plugin_failed|upstream_invalid_response/);
     expect(text).not.toContain("hello");
   });
 
   it("does not pass: a binary stream of Bedrock", async () => {
     answer("application/vnd.amazon.eventstream", "\u0000\u0000hello");
-    const text = await (await post("bedrock", {})).text();
+    const text = await (await post("bedrock", ASKED)).text();
     expect(JSON.parse(text)).toMatchObject({ error: { type: "guardrail_violation" } });
   });
 });
@@ -290,7 +292,7 @@ describe("what a dialect does not know", () => {
     ["mistral", event({ error: { message: BAD } })],
   ])("is judged as it comes: %s %s", async (name, body) => {
     answer("text/event-stream", body);
-    const text = await (await post(name, {})).text();
+    const text = await (await post(name, ASKED)).text();
     expect(text).toContain("guardrail_violation");
     expect(text).not.toContain(BAD);
   });

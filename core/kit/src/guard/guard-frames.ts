@@ -33,6 +33,7 @@ async function* guard(
   const patience = new Patience();
   let pending: Promise<IteratorResult<Frame>> | undefined;
   let isOpen = true;
+  let hasBegun = false;
   try {
     for (;;) {
       pending ??= source.next();
@@ -50,6 +51,7 @@ async function* guard(
       if (stream.ready.length > 0) {
         const { ready } = stream;
         stream.ready = [];
+        hasBegun = stream.hasText;
         for (const frame of ready) yield frame;
       }
     }
@@ -57,6 +59,8 @@ async function* guard(
     yield* stream.ready;
   } catch (error) {
     onFailure(error);
+    // A reply that has begun goes on up to the offence. One that has not is an answer with a status of its own.
+    if (hasBegun) yield* stream.ready;
     throw error;
   } finally {
     patience.end();

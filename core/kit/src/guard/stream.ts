@@ -109,8 +109,7 @@ export class GuardedStream {
     this.#waiting = [];
     for (const channel of waiting) {
       // oxlint-disable-next-line no-await-in-loop -- what is released keeps its order.
-      await channel.window.judge();
-      this.#release(channel);
+      await this.#decided(channel, () => channel.window.judge());
     }
   }
 
@@ -187,12 +186,24 @@ export class GuardedStream {
     channel.queue.push({ frame, piece, from, to: from + text.length, text });
     this.#held++;
     const wasWaiting = channel.window.isWaiting;
-    const judged = channel.window.push(text);
-    if (channel.window.isWaiting) {
-      if (!wasWaiting) this.#waiting.push(channel);
-      return undefined;
+    return this.#decided(channel, () => {
+      const judged = channel.window.push(text);
+      if (channel.window.isWaiting && !wasWaiting) this.#waiting.push(channel);
+      return judged;
+    });
+  }
+
+  /** Judges, and writes what is decided; of a text with an offence, what stands before it. */
+  #decided(channel: Channel, judge: () => void | Promise<void>): void | Promise<void> {
+    let judged: void | Promise<void>;
+    try {
+      judged = judge();
+    } catch (error) {
+      this.#release(channel);
+      throw error;
     }
-    return judged === undefined ? this.#release(channel) : judged.then(() => this.#release(channel));
+    if (judged === undefined) return this.#release(channel);
+    return judged.finally(() => this.#release(channel));
   }
 
   #channel(piece: StreamPiece): Channel {
@@ -253,8 +264,7 @@ export class GuardedStream {
     for (const [name, channel] of this.#channels) {
       if (!name.startsWith(prefix)) continue;
       // oxlint-disable-next-line no-await-in-loop -- the channels end in order.
-      await channel.window.end();
-      this.#release(channel);
+      await this.#decided(channel, () => channel.window.end());
     }
   }
 

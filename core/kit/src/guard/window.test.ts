@@ -116,6 +116,19 @@ describe("a window over a text in pieces", () => {
     expect([window.released, window.isWaiting, judged]).toEqual([17, false, 3]);
   });
 
+  it("has what stands before an offence decided, however much came at once", async () => {
+    const { panel } = panelOf([instanceOf("n", blocking(/bad/, 3)), instanceOf("m", masking(/me/g, 2))]);
+    const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
+    const window = new TextWindow({ panel, reach: 3, maxHeld: 100, batch: 50, context });
+    const push = async (text: string): Promise<void> => window.push(text);
+    await push("abcdef");
+    expect(window.released).toBe(3);
+    await push("gh me bad ijkl");
+    await expect(async () => window.judge()).rejects.toMatchObject({ code: "guardrail_violation" });
+    expect(window.released).toBe("abcdefgh me ".length);
+    expect(window.takeSpans()).toMatchObject([{ start: 9, end: 11 }]);
+  });
+
   it("ends a reply that would have to be held beyond the bound", () => {
     const { panel } = panelOf([instanceOf("n", masking(/x/g, 4))]);
     const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;

@@ -60,7 +60,10 @@ export class TextWindow {
   /** Whether text has come that could be decided and was left to `judge`. */
   isWaiting = false;
 
-  /** Takes more of the text and decides what it can, or leaves it to `judge`. Throws `guardrail_violation` as soon as an offence is certain. */
+  /**
+   * Takes more of the text and decides what it can, or leaves it to `judge`. Throws `guardrail_violation` as soon as an offence is
+   * certain; what stands before it is decided by then.
+   */
   push(text: string): void | Promise<void> {
     this.#text += text;
     const { reach, maxHeld, batch = 0 } = this.#options;
@@ -100,23 +103,25 @@ export class TextWindow {
     const { panel, reach, context } = this.#options;
     const end = this.length;
     const limit = isLast ? end : end - reach;
-    if (block !== undefined) {
-      const at = block.start === undefined ? undefined : this.#start + block.start;
-      // Without a place, and once the offence has all its surroundings, more text changes nothing.
-      if (at === undefined || isLast || at < limit) {
-        // A stretch that is released was allowed with all that it depends on; an offence there cannot be.
-        panel.refuse(block, context.direction);
-      }
-    }
-    let released = Math.max(this.#released, limit);
+    const at = block?.start === undefined ? undefined : this.#start + block.start;
+    // Without a place, and once the offence has all its surroundings, more text changes nothing.
+    const isCertain = block !== undefined && (at === undefined || isLast || at < limit);
+    // What stands before a certain offence is decided too, however much came at once.
+    const until = isCertain ? Math.min(limit, Number.isFinite(reach) ? (at ?? 0) : 0) : limit;
+    let released = Math.max(this.#released, until);
     for (const span of spans) {
       const start = this.#start + span.start;
       const spanEnd = this.#start + span.end;
-      if (start >= limit || spanEnd <= this.#released) continue;
+      if (start >= until || spanEnd <= this.#released || (isCertain && spanEnd > until)) continue;
       // What is released already stays; the rest of such a span is edited.
       this.#spans.push({ ...span, start: Math.max(start, this.#released), end: spanEnd });
       panel.report(span.guardrail, context.direction, "edit");
       released = Math.max(released, spanEnd);
+    }
+    if (isCertain) {
+      this.#released = released;
+      // A stretch that is released was allowed with all that it depends on; an offence there cannot be.
+      panel.refuse(block, context.direction);
     }
     if (!isLast && released === limit && isHighSurrogate(this.#text.charCodeAt(released - this.#start - 1))) {
       released = Math.max(this.#released, released - 1);
