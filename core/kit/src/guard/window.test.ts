@@ -61,6 +61,7 @@ async function run(
     () => undefined,
     (error: { readonly code: string }) => error.code,
   );
+  spans.push(...window.takeSpans());
   if (code === undefined && window.released !== whole.length) throw new Error("a text was left undecided");
   return { text: applySpans(whole.slice(0, window.released), spans), code };
 }
