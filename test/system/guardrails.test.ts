@@ -184,6 +184,26 @@ describe("a forbidden word in a request", () => {
     expect(response.status).toBe(400);
   });
 
+  it("in a member that stands twice does not go along", async () => {
+    const sent = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"${BAD}","content":"hello"}]}`;
+    for (const path of ["/v1/chat/completions", "/openai/v1/chat/completions"]) {
+      upstream.reset();
+      const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
+      // oxlint-disable-next-line no-await-in-loop -- one after the other.
+      const response = await fetch(`${gateway.publicUrl}${path}`, { method: "POST", headers, body: sent });
+      expect(response.status).toBe(200);
+      expect(upstream.requests[0]?.body).not.toContain(BAD);
+      expect(upstream.requests[0]?.body).toContain("hello");
+    }
+  });
+
+  it("in the query of a native request, is refused", async () => {
+    const query = new URLSearchParams({ q: `x ${BAD}` });
+    const response = await post(`/openai/v1/chat/completions?${String(query)}`, body({}));
+    expect(await response.json()).toMatchObject({ error: { param: "no-bad" } });
+    expect(upstream.requests).toHaveLength(0);
+  });
+
   it("in tokens that nobody can read, refuses the request", async () => {
     const response = await post("/v1/embeddings", { model: "gpt-4o-mini", input: [[1, 2, 3]] });
     expect(await response.json()).toMatchObject({ error: { code: 400, param: "input" } });

@@ -118,6 +118,15 @@ describe("a guarded stream", () => {
     expect(outcomes).toEqual([{ guardrail: "b", direction: "output", verdict: "block", mode: "observe" }]);
   });
 
+  it("tells that observers did not see all of a text, in the log and as a failure of theirs", async () => {
+    const { panel, outcomes, lines } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
+    const frames = ["bad", "x".repeat(20), "more"].map((content) => deltaFrame({ content }));
+    const options = streamOf(panel.none(), { observers: panel.asObservers(), maxHeld: 10 });
+    expect(await all(frames, options)).toEqual(frames);
+    expect(outcomes.map(({ verdict, mode }) => `${mode} ${verdict}`)).toEqual(["observe error", "observe edit"]);
+    expect(lines).toMatchObject([{ level: "warn", fields: { guardrail: "m", max_held: 10 } }]);
+  });
+
   it("reads Anthropic's events by their blocks", async () => {
     const { panel } = panelOf([instanceOf("m", masking(/bad/g, 3))]);
     const event = (value: JsonObject): Frame => rawFrame(JSON.stringify(value));
