@@ -3,7 +3,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
-import { admin, type SpendRow, spendRows } from "./client.ts";
+import { type SpendRow, spendRows } from "./client.ts";
+import { pidsOf, SIZE, wholeCrew } from "./crew-workspace.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { type Load, type Seen, startLoad } from "./load.ts";
@@ -17,7 +18,6 @@ const MIN_RESPONSES = 5;
 const MAX_RESPONSES = 100;
 const MAX_MORE_MS = 20;
 const PAGE = 1_000;
-const WORKERS = 2;
 /** So many kills of a worker, and then one of all. */
 const WHOLE_EVERY = 4;
 
@@ -49,21 +49,22 @@ it(`${KILLS} kills lose no row and double none`, async () => {
 });
 
 it(`${KILLS} kills of workers, and of the process that supervises them, lose no row and double none`, async () => {
-  const crew = createWorkspace({ baseUrl: upstream.baseUrl, server: `workers: ${WORKERS}` });
+  const crew = createWorkspace({ baseUrl: upstream.baseUrl, server: `workers: ${SIZE}` });
   const calls = upstream.requests.length;
   const seen: Seen[] = [];
   await gateway.kill();
   gateway = await startGateway(crew);
   try {
+    let victim = 0;
     for (let kills = 0; kills < KILLS; kills += 1) {
+      // With nobody left to listen the port would be given up.
+      const pids = pidsOf(await wholeCrew(gateway, [victim], 30_000));
+      victim = pids[kills % pids.length] ?? 0;
       const load = startLoad(gateway, LOOPS, "gpt-4o-mini");
       await someWork(load);
       const isWhole = kills % WHOLE_EVERY === WHOLE_EVERY - 1;
       if (isWhole) await gateway.kill();
-      else {
-        const { workers } = (await (await admin(gateway, "/config/status")).json()) as { workers: { pid: number }[] };
-        process.kill(workers[kills % workers.length]?.pid ?? 0, "SIGKILL");
-      }
+      else process.kill(victim, "SIGKILL");
       seen.push(...(await load.stop()));
       if (isWhole) gateway = await startGateway(crew);
     }
