@@ -107,6 +107,8 @@ export interface Start {
   readonly snapshot: Snapshot;
   /** The contents that are started with, when they are not those of the files. */
   readonly held: LastGood | undefined;
+  /** That of the newest generation before, as it was when the files were read: another worker may make one meanwhile. */
+  readonly lastNumber: number;
 }
 
 /** Reads and checks what a start begins with. Throws a ConfigError with findings. */
@@ -132,13 +134,14 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
       findings: inFiles.findings.map(formatFinding),
     });
   }
-  return { opened: inFiles.opened, definitions, snapshot, held };
+  const lastNumber = lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
+  return { opened: inFiles.opened, definitions, snapshot, held, lastNumber };
 }
 
 /** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line. */
 export async function startGateway(options: StartOptions, start?: Start): Promise<RunningGateway> {
   const { log, clock = systemClock, worker } = options;
-  const { opened, definitions, snapshot, held } = start ?? (await prepareStart(options));
+  const { opened, definitions, snapshot, held, lastNumber } = start ?? (await prepareStart(options));
   const { server } = snapshot;
   const installation = installationOf(snapshot, options.environment);
   const dataLock = worker === undefined ? lockDataFolder(server.dataDirectory) : undefined;
@@ -161,7 +164,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const history = openHistory(server.dataDirectory, log);
   const swaps = server.autoRollback === undefined ? undefined : new SwapWatch(server.autoRollback, clock);
   const manager = new GenerationManager(container, {
-    lastNumber: lastNumberBefore(snapshot, history),
+    lastNumber,
     ...(swaps !== undefined && { swaps }),
     rehearse: createRehearsal(definitions, log),
     ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last), onVerdict: worker.onVerdict }),

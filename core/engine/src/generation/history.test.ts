@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { fakeLog } from "@sluice/kit/testing";
 import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { lastNumberBefore } from "./entries.ts";
-import { type HistoryEntry, openHistory } from "./history.ts";
+import { type HistoryEntry, openHistory, sharedNumber } from "./history.ts";
 
 let folder: string;
 
@@ -78,5 +78,22 @@ describe("the history", () => {
     expect(lastNumberBefore(snapshotOf({ digest: "digest-1" }), history)).toBe(6);
     expect(lastNumberBefore(snapshotOf({ digest: "digest-2" }), history)).toBe(7);
     await history.flush();
+  });
+});
+
+describe("numbers that several workers share", () => {
+  it("are those of equal contents, also where a newer generation has been made since the last number", async () => {
+    const other = openHistory(folder, fakeLog([]));
+    other.add(entryOf(1), texts("one"));
+    const own = openHistory(folder, fakeLog([]));
+    other.add(entryOf(2), texts("two"));
+    await other.flush();
+    // A worker that read the files before the second one was made.
+    expect(sharedNumber(own, "digest-1", 0)).toBe(1);
+    expect(sharedNumber(own, "digest-2", 1)).toBe(2);
+    expect(sharedNumber(own, "digest-3", 1)).toBe(3);
+    // What ran before the last number is another generation when it runs again.
+    expect(sharedNumber(own, "digest-1", 2)).toBe(3);
+    expect(sharedNumber(openHistory(mkdtempSync(join(folder, "empty-")), fakeLog([])), "digest-1", 0)).toBe(1);
   });
 });

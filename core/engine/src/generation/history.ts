@@ -113,9 +113,8 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
  */
 export function sharedNumber(history: GenerationHistory, digest: string, last: number): number {
   history.refresh();
-  const newest = history.entries.at(-1);
-  if (newest === undefined) return last + 1;
-  return newest.generation > last && newest.digest === digest ? newest.generation : Math.max(last, newest.generation) + 1;
+  const same = history.entries.findLast((entry) => entry.generation > last && entry.digest === digest);
+  return same?.generation ?? Math.max(last, history.entries.at(-1)?.generation ?? 0) + 1;
 }
 
 function namesIn(folder: string): readonly string[] {
