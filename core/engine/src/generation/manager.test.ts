@@ -190,6 +190,32 @@ describe("applying a snapshot", () => {
     expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(false);
   });
 
+  it("that runs already, renewed, overtakes nobody", async () => {
+    let open: () => void = () => undefined;
+    await manager.apply(snapshot("a"));
+    gates.set("gate b", new Promise((resolve) => (open = resolve)));
+    const applying = manager.apply(snapshot("b", "gate"));
+    await vi.advanceTimersByTimeAsync(0);
+    const waiting = manager.apply(snapshot("c", "gate"));
+    expect(await manager.apply(snapshot("a"), { isRenewal: true })).toMatchObject({ outcome: "unchanged", generation: 1 });
+    open();
+    expect((await Promise.all([applying, waiting])).map(({ outcome }) => outcome)).toEqual(["applied", "applied"]);
+  });
+
+  it("that is to replace another generation than the live one, or while an edit waits, is superseded", async () => {
+    let open: () => void = () => undefined;
+    await manager.apply(snapshot("a"));
+    expect(await manager.apply(snapshot("b"), { replaces: 7 })).toMatchObject({ outcome: "superseded" });
+    gates.set("gate c", new Promise((resolve) => (open = resolve)));
+    const applying = manager.apply(snapshot("c", "gate"));
+    await vi.advanceTimersByTimeAsync(0);
+    const late = manager.apply(snapshot("b"), { replaces: 1 });
+    open();
+    expect((await Promise.all([applying, late])).map(({ outcome }) => outcome)).toEqual(["applied", "superseded"]);
+    const back = await manager.apply(snapshot("a"), { replaces: 2, reason: "it failed" });
+    expect(back).toMatchObject({ outcome: "applied", reason: "it failed" });
+  });
+
   it("that takes too much away is refused with its digest, which forces it", async () => {
     const digest = "0123456789abcdef";
     await manager.apply(
@@ -383,7 +409,7 @@ describe("a candidate's own tests", () => {
     expect(await newer).toMatchObject({ outcome: "applied", generation: 2 });
   });
 
-  it("are not cut short by what runs, renewed: that waits, and then does not undo the edit", async () => {
+  it("are not cut short by what runs, renewed with a new secret: that waits, and then does not undo the edit", async () => {
     await manager.apply(snapshot("a"));
     let end: () => void = () => undefined;
     const testing = Promise.withResolvers<void>();
@@ -397,7 +423,7 @@ describe("a candidate's own tests", () => {
     };
     const asked = manager.apply(snapshot("b"));
     await testing.promise;
-    const renewal = manager.apply(snapshot("a"), { isRenewal: true, hasServed: true });
+    const renewal = manager.apply(snapshot("a renewed"), { isRenewal: true, hasServed: true });
     end();
     expect(await asked).toMatchObject({ outcome: "applied", digest: "b" });
     expect(await renewal).toMatchObject({ outcome: "superseded" });

@@ -123,9 +123,12 @@ export class GenerationManager {
 
   /** Applies a snapshot. Whatever fails before the swap changes nothing. */
   apply(snapshot: Snapshot, options: ApplyOptions = {}): Promise<ApplyResult> {
-    // Whoever goes back by itself does not overtake a person.
+    // Whoever goes back by itself does not overtake a person, and what runs already, renewed, nobody at all.
+    const { digest } = snapshot;
+    const isSame = options.isRenewal === true && digest === this.#live?.snapshot.digest;
+    if (isSame) return Promise.resolve({ ...this.#result("unchanged", digest, []), generation: this.#live?.number });
     if (options.replaces !== undefined && this.#waiting !== undefined) {
-      return Promise.resolve(this.#result("superseded", snapshot.digest, []));
+      return Promise.resolve(this.#result("superseded", digest, []));
     }
     return new Promise((resolve, reject) => {
       this.#waiting?.resolve(this.#result("superseded", this.#waiting.snapshot.digest, []));
@@ -185,9 +188,7 @@ export class GenerationManager {
 
   async #attempt({ snapshot, options, live }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
-    // What ran then is renewed no more: it would undo the edit that came before it.
-    if (options.isRenewal === true && live !== this.#live) return this.#result("superseded", digest, []);
-    if (this.#isLate(options)) return this.#result("superseded", digest, []);
+    if (this.#isLate(options, live)) return this.#result("superseded", digest, []);
     if (this.#live?.snapshot.digest === digest) {
       if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
       return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
@@ -212,7 +213,7 @@ export class GenerationManager {
     }
     await turns.giveWay();
     const { failures, isCut } = await this.#test(next, options);
-    if (failures.length > 0 || isCut || this.#isLate(options)) {
+    if (failures.length > 0 || isCut || this.#isLate(options, live)) {
       await next.drain(0);
       return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
     }
@@ -236,9 +237,9 @@ export class GenerationManager {
     this.#swaps?.follow(generation, previous, isEdit);
   }
 
-  /** Whether what a candidate was to replace serves nobody any more. */
-  #isLate({ replaces }: ApplyOptions): boolean {
-    return replaces !== undefined && this.#live?.number !== replaces;
+  /** Whether what a candidate was to replace serves nobody any more. A renewal of what ran then would undo the edit since. */
+  #isLate({ replaces, isRenewal = false }: ApplyOptions, before: Generation | undefined): boolean {
+    return (replaces !== undefined && this.#live?.number !== replaces) || (isRenewal && this.#live !== before);
   }
 
   /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */

@@ -15,7 +15,7 @@ const HELLO = "{ model: sluice-test/a, num_retries: 0, messages: [{ role: user, 
 /** The tests of a configuration: the shipped one, with tests of its own in chat.yaml. */
 async function run(
   tests?: string,
-  { replace = (text: string) => text, environment = {}, signal = new AbortController().signal, guardrails = "" } = {},
+  { replace = (text: string) => text, environment = {}, begin = () => new AbortController().signal, guardrails = "" } = {},
 ): Promise<readonly TestResult[]> {
   const shipped = readFileSync(chat, "utf8");
   const text = tests === undefined ? shipped : shipped.replace(/^tests:\n[^]*?(?=^end_of_config)/m, `${tests}\n`);
@@ -35,6 +35,7 @@ async function run(
   const candidate = await buildAlone(snapshot, definitions, createLog("silent"));
   try {
     const subject = { snapshot, definitions, guardrails: candidate.guardrails };
+    const signal = begin();
     return await rehearse(subject, tests === undefined ? { signal } : { signal, files: ["pipelines/chat.yaml"] });
   } finally {
     await candidate.drain(0);
@@ -204,6 +205,9 @@ describe("time", () => {
   });
 
   it("that nobody wants to wait ends the run", async () => {
-    expect(await run(undefined, { signal: AbortSignal.abort() })).toEqual([]);
+    expect(await run(undefined, { begin: () => AbortSignal.abort() })).toEqual([]);
+    // The upstream is silent for longer than that.
+    const silent = one(`request: ${HELLO}, upstream: [{ silent: true }], expect: { status: 504 }`);
+    expect(await run(silent, { begin: () => AbortSignal.timeout(20) })).toEqual([]);
   });
 });

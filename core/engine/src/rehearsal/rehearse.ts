@@ -37,7 +37,10 @@ export async function rehearse(subject: Rehearsed, { signal, files }: RehearseOp
     const untilMs = performance.now() + pipeline.testBudgetMs;
     for (const test of pipeline.tests) {
       if (signal.aborted) return results;
-      results.push(await runTest(subject, pipeline, test, Math.min(test.timeoutMs, untilMs - performance.now()), signal));
+      const result = await runTest(subject, pipeline, test, Math.min(test.timeoutMs, untilMs - performance.now()), signal);
+      // What a test that was cut short found is nothing that it found.
+      if (signal.aborted) return results;
+      results.push(result);
       // A gateway that serves has other things to do.
       await turns.rest();
     }
