@@ -101,13 +101,9 @@ export class Hold {
     const ofTarget = this.#parts.book.ofTarget(identity, target);
     const isFirst = this.#admissions === undefined;
     this.#admissions ??= [];
-    // A step in between may have changed any of them, and the entry reserved what the model's own targets cost.
-    const isCovered =
-      isFirst &&
-      this.#model !== undefined &&
-      exchange.model === this.#model &&
-      document === this.#document &&
-      this.#model.targets.includes(target);
+    const isSame = isFirst && exchange.model === this.#model && document === this.#document;
+    // A step in between may have chosen another target than those that the entry reserved for.
+    const isCovered = isSame && this.#model?.targets.includes(target) === true;
     if (isCovered && ofTarget.length === 0) {
       this.#admissions.push({ target, nanoUsd: this.#entryNanoUsd, tokens: 0 });
       return;

@@ -158,6 +158,9 @@ async function apply(options: Asking, path: string, body: JsonObject): Promise<v
   })) as Attempt;
   if (options.json === true) console.log(JSON.stringify(attempt, null, 2));
   else printAttempt(attempt);
+  if (attempt.outcome === "unchanged" && body["canary"] !== undefined && options.json !== true) {
+    console.log("no canary began: the files are what runs, or what a canary tries already");
+  }
   if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
 }
 

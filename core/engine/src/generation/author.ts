@@ -1,7 +1,6 @@
 /** Who made an edit, as far as anybody knows: whoever asked for it says so, and a file that was saved has an owner. */
 
 import { readFileSync, statSync } from "node:fs";
-import type { FileTexts } from "./history.ts";
 
 /** Who made a generation. */
 export interface Author {
@@ -11,13 +10,16 @@ export interface Author {
   readonly from: "caller" | "file_owner";
 }
 
+/** Contents by the paths of files. */
+type Texts = ReadonlyMap<string, string>;
+
 /** Who asked, by their own word. */
 export function callerOf(name: string | undefined): Author | undefined {
   return name === undefined ? undefined : { name, from: "caller" };
 }
 
 /** The owner of the files that changed, where they have one and the same. */
-export function ownerOf(before: FileTexts | undefined, after: FileTexts): Author | undefined {
+export function ownerOf(before: Texts | undefined, after: Texts): Author | undefined {
   const changed = [...after].filter(([path, text]) => before?.get(path) !== text).map(([path]) => path);
   const owners = new Set(changed.map(ownerIdOf));
   const [owner] = owners;

@@ -9,6 +9,7 @@ import { effectsOf } from "./effects/effects.ts";
 import { changesOf, snapshotOfTexts, textsOf } from "./file-texts.ts";
 import type { GenerationHistory, GenerationOrigin, HistoryEntry } from "./history.ts";
 import type { ApplyResult } from "./apply.ts";
+import { isForced } from "./shrink.ts";
 
 /** Of an edit that rewrites everything the worst effects are kept. */
 const KEPT_EFFECTS = 50;
@@ -52,7 +53,7 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
     atMs: clock.now(),
     origin: how.origin,
     contentsOf: how.contentsOf,
-    isForced: how.force !== undefined && how.origin === "files",
+    isForced: how.origin === "files" && how.to !== undefined && isForced(how.to, how.force),
     ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
     changes: before === undefined ? [] : changesOf(before, texts, opened.cwd),
