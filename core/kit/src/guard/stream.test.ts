@@ -58,6 +58,10 @@ describe("a guarded stream", () => {
     const out = await all([deltaFrame({ content: "short" }), deltaFrame({}, { finish_reason: "stop" }), usage], streamOf(panel));
     expect(out.map(({ raw }) => raw?.includes("short"))).toEqual([true, false, false]);
     expect(out.at(-1)).toBe(usage);
+    const cited = rawFrame('{"choices":[],"citations":["a"],"usage":{"total_tokens":1}}');
+    expect(
+      (await all([deltaFrame({ content: "short" }), cited], streamOf(panel))).map(({ raw }) => raw?.includes("short")),
+    ).toEqual([true, false]);
   });
 
   it("splits a chunk with several texts, so that none waits for another", async () => {

@@ -5,7 +5,7 @@ import { applySpans } from "./spans.ts";
 import { EscapeReader } from "./escapes.ts";
 import { FrameTemplate } from "./frame-template.ts";
 import type { Panel, PanelSpan } from "./panel.ts";
-import type { StreamDialect, StreamPiece } from "./stream-dialect.ts";
+import type { StreamDialect, StreamPiece, StreamTexts } from "./stream-dialect.ts";
 import { TextWindow } from "./window.ts";
 
 /** How a stream is judged. */
@@ -78,7 +78,8 @@ export class GuardedStream {
       if (this.#isObserving) this.#observe(known);
       return this.#take(frame, known);
     }
-    const { pieces, ends, isLast } = dialect.read(frame.chunk());
+    const read = dialect.read(frame.chunk());
+    const { pieces, ends } = read;
     if (this.#isObserving) for (const piece of pieces) this.#observe(piece);
     const [first] = pieces;
     if (panel.isEmpty) {
@@ -91,11 +92,10 @@ export class GuardedStream {
       return this.#take(frame, first);
     }
     if (pieces.length === 0 && ends === undefined) {
-      if (isLast === true && this.#held > 0) this.#tail.push(frame);
-      else this.ready.push(frame);
+      this.#pass(frame, read);
       return undefined;
     }
-    return this.#takeSeveral(frame, pieces, ends);
+    return this.#takeSeveral(frame, read);
   }
 
   /** Whether text has come that could be decided and was left to `judge`. */
@@ -132,7 +132,14 @@ export class GuardedStream {
     this.#observed.clear();
   }
 
-  async #takeSeveral(frame: Frame, pieces: readonly StreamPiece[], ends: string | undefined): Promise<void> {
+  /** A frame without running text is not held, unless it belongs to the end. */
+  #pass(frame: Frame, { isLast }: StreamTexts): void {
+    if (isLast === true && this.#held > 0) this.#tail.push(frame);
+    else this.ready.push(frame);
+  }
+
+  async #takeSeveral(frame: Frame, read: StreamTexts): Promise<void> {
+    const { pieces, ends } = read;
     const { dialect, frameOf } = this.#options;
     const names = pieces.filter((piece) => piece.isName === true);
     let whole = frame;
@@ -156,7 +163,7 @@ export class GuardedStream {
     if (piece !== undefined) await this.#take(whole, piece);
     // The texts that end with this frame come before it, and its own is the last of them.
     if (ends !== undefined) await this.#end(ends);
-    if (piece === undefined) this.ready.push(whole);
+    if (piece === undefined) this.#pass(whole, read);
   }
 
   /** A name is judged with what came of it before, and passes or not at once. */
