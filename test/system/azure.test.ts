@@ -28,12 +28,14 @@ beforeAll(async () => {
         `azure: { use: azure, endpoint: ${upstream.url}, api_key: "\${env:AZURE_KEY}" }`,
         `entra: { use: azure, endpoint: ${upstream.url}, api: deployments, tenant_id: tenant, client_id: app, client_secret: "\${env:AZURE_SECRET}", authority: ${entra.url} }`,
         `machine: { use: azure, endpoint: ${upstream.url}, credentials: managed_identity, client_id: mine, metadata_url: ${entra.url} }`,
+        `fileless: { use: azure, endpoint: ${upstream.url}, tenant_id: tenant, client_id: app, federated_token_file: ${FOLDER}/none, authority: ${entra.url} }`,
         `cluster: { use: azure, endpoint: ${upstream.url}, tenant_id: tenant, client_id: app, federated_token_file: ${TOKEN_FILE}, authority: ${entra.url} }`,
       ],
       models: [
         "{ id: gpt-4o, targets: [{ provider: azure, model: gpt-4o }] }",
         '{ id: azure/*, targets: [{ provider: azure, model: "*" }] }',
         '{ id: machine/*, targets: [{ provider: machine, model: "*" }] }',
+        '{ id: fileless/*, targets: [{ provider: fileless, model: "*" }] }',
         '{ id: cluster/*, targets: [{ provider: cluster, model: "*" }] }',
         '{ id: entra/*, targets: [{ provider: entra, model: "*" }] }',
       ],
@@ -113,14 +115,9 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
 
   it("proves an application by the token that its cluster wrote, as it stands in the file by then", async () => {
     upstream.reply(200, "application/json", fixtures.text("chat/reply.in.json"));
-    const ask = () => client.chat.completions.create({ model: "cluster/gpt-4o", messages: ASK });
-    const before = entra.requests.length;
-    await expect(ask()).rejects.toMatchObject({ status: 502 });
-    expect(entra.requests.length).toBe(before);
     writeFileSync(TOKEN_FILE, "projected-token\n");
-    // A refused credential rests its deployment: another one asks.
     entra.reply(200, "application/json", JSON.stringify({ access_token: "cluster-token", expires_in: 3599 }));
-    await client.chat.completions.create({ model: "cluster/gpt-4.1", messages: ASK });
+    await client.chat.completions.create({ model: "cluster/gpt-4o", messages: ASK });
     const form = new URLSearchParams(entra.requests.at(-1)?.body.toString());
     expect(Object.fromEntries(form)).toEqual({
       grant_type: "client_credentials",
@@ -130,6 +127,14 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
       client_assertion: "projected-token",
     });
     expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer cluster-token");
+  });
+
+  it("asks nobody where the cluster has written no token", async () => {
+    const before = entra.requests.length;
+    const asked = client.chat.completions.create({ model: "fileless/gpt-4o", messages: ASK });
+    await expect(asked).rejects.toMatchObject({ status: 502, type: "upstream_error" });
+    await expect(asked).rejects.not.toThrow(FOLDER);
+    expect(entra.requests.length).toBe(before);
   });
 
   it("hands native requests of Azure's own SDK on, and bills them", async () => {
