@@ -10,6 +10,7 @@ import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import type { CanaryEnd, CanaryVerdict } from "./generation/canary.ts";
 import { ConfigEdits } from "./generation/edits.ts";
+import { goBackOnFaults, type WentBack } from "./generation/going-back.ts";
 import { lastNumberBefore } from "./generation/entries.ts";
 import { openHistory, sharedNumber } from "./generation/history.ts";
 import { findLastGood, type LastGood } from "./generation/last-good.ts";
@@ -68,6 +69,8 @@ export interface RunningGateway {
   readonly waitingForRestart: readonly string[];
   /** Ends the canary of these contents. Where none runs, one that went well is read from the files. */
   endCanary(digest: string, end: CanaryEnd, reason: string): void;
+  /** Leaves contents that failed in another process, where they run. */
+  goBack(wentBack: WentBack): void;
   /** Looks every key and team up anew: another process has changed them. */
   forgetKeys(): void;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
@@ -98,6 +101,8 @@ export interface WorkerPlace {
   readonly hostedState: StateDriver;
   /** Tells the supervising process what is to be said of a canary. */
   readonly onVerdict: (verdict: CanaryVerdict) => void;
+  /** Tells the other processes what has failed here. */
+  readonly onWentBack: (wentBack: WentBack) => void;
 }
 
 /** What a start begins with. */
@@ -234,8 +239,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const stopping = new AbortController();
   const adopt = (name: string): Promise<void> =>
     moveLeftOutbox(name, { directory: server.dataDirectory, store: store.ledger, log, clock }, stopping.signal);
-  const isAlone = worker === undefined;
-  const left = isAlone ? outboxNames(server.dataDirectory).filter((name) => name !== outboxFile) : [];
+  const left = worker === undefined ? outboxNames(server.dataDirectory).filter((name) => name !== outboxFile) : [];
   const adopting = (async () => {
     for (const name of left) await adopt(name);
   })();
@@ -253,6 +257,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
       if (canary?.generation.snapshot.digest === digest) manager.endCanary(end, reason);
       else if (end === "promoted" && live?.snapshot.digest !== digest) void edits.reload().catch(() => undefined);
     },
+    goBack: goBackOnFaults({ swaps, manager, edits, log, tell: worker?.onWentBack }),
     forgetKeys: () => keyRing.forget(),
     adopt,
     reload: () => edits.reload(),

@@ -210,6 +210,7 @@ export class Crew {
         if (message.type === "adopted") this.#left.delete(message.outbox);
         else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
         else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
+        else if (message.type === "went-back") this.#tellAll({ type: "go-back", wentBack: message.wentBack });
         else
           void this.#hands
             .get(worker)

@@ -1,6 +1,7 @@
 /** What the supervising process and its workers tell each other. */
 
 import type { CanaryEnd, CanaryVerdict } from "../generation/canary.ts";
+import type { WentBack } from "../generation/going-back.ts";
 import type { StateAnswer, StateQuestion } from "../resources/hosted-state.ts";
 
 /** From a worker. */
@@ -21,6 +22,8 @@ export type FromWorker =
   | { readonly type: "forgot"; readonly id: number }
   /** What it has to say of a canary. */
   | { readonly type: "verdict"; readonly verdict: CanaryVerdict }
+  /** A generation failed here, and was left. */
+  | { readonly type: "went-back"; readonly wentBack: WentBack }
   | StateQuestion;
 
 /** To a worker. */
@@ -37,6 +40,8 @@ export type ToWorker =
   | { readonly type: "forget"; readonly id: number }
   /** End a canary: that is what all came to. */
   | { readonly type: "end-canary"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
+  /** Leave the contents that failed elsewhere. */
+  | { readonly type: "go-back"; readonly wentBack: WentBack }
   | StateAnswer;
 
 /** What a worker is told before it starts, as JSON in the variable `ASSIGNMENT_VARIABLE`. */

@@ -2,6 +2,7 @@
 
 import { prepareStart, type RunningGateway, startGateway, type StartOptions, type WorkerPlace } from "../bootstrap.ts";
 import type { CanaryVerdict } from "../generation/canary.ts";
+import type { WentBack } from "../generation/going-back.ts";
 import { findLastGood } from "../generation/last-good.ts";
 import { createHostedState } from "../resources/hosted-state.ts";
 import { StartError } from "../resources/installation.ts";
@@ -50,6 +51,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
       case "end-canary":
         gateway?.endCanary(message.digest, message.end, message.reason);
         return;
+      case "go-back":
+        gateway?.goBack(message.wentBack);
+        return;
       case "forget":
         gateway?.forgetKeys();
         send({ type: "forgot", id: message.id });
@@ -66,7 +70,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
   });
   try {
     const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
-    gateway = await startAs(assignment, options, { number: assignment.number, hostedState: hosted.driver, onVerdict });
+    const onWentBack = (wentBack: WentBack): void => send({ type: "went-back", wentBack });
+    const place = { number: assignment.number, hostedState: hosted.driver, onVerdict, onWentBack };
+    gateway = await startAs(assignment, options, place);
   } catch (error) {
     const reasons = reasonsOf(error);
     for (const line of reasons) console.error(line);

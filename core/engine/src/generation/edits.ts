@@ -73,7 +73,6 @@ export class ConfigEdits {
     this.#opened = opened;
     this.#held = held === undefined ? undefined : { ...held, onDisk: digestOnDisk(opened) };
     parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
-    if (parts.swaps !== undefined) parts.swaps.onFault = (fault) => this.#swapFailed(fault);
     const candidate = held === undefined ? opened : this.#reader.held(held.texts);
     this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
     this.#watch = watchConfig({
@@ -126,14 +125,12 @@ export class ConfigEdits {
     return this.#back(generation, { author });
   }
 
-  /** Goes back by itself, unless an edit is on its way: the next failure tells again if it is still needed. */
-  #swapFailed(fault: SwapFault): void {
-    const { manager, swaps, log } = this.#parts;
-    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return;
+  /** Leaves a generation that fails. `undefined`: an edit is on its way; the next failure tells again if it is still needed. */
+  async goBack(fault: SwapFault): Promise<ApplyResult | undefined> {
+    const { manager, swaps } = this.#parts;
+    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
     swaps?.settle();
-    this.#back(fault.previous, { fault }).catch((error: unknown) => {
-      log.error("going back by itself failed", { generation: fault.generation, reason: fault.reason, error });
-    });
+    return this.#back(fault.previous, { fault });
   }
 
   #back(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {

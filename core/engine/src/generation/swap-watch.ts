@@ -48,7 +48,7 @@ interface Watched {
 /** Follows the generation that serves everybody. */
 export class SwapWatch {
   /** Told of each request that makes the fault plain, until `settle`. */
-  onFault: (fault: SwapFault) => void = () => undefined;
+  onFault: (fault: SwapFault) => unknown = () => undefined;
   /** Faults that were settled. */
   failing = 0;
   readonly #settings: AutoRollbackSettings;
