@@ -120,6 +120,8 @@ export interface GuardrailInstance {
   readonly settings: GuardrailSettings;
   /** Long texts come to it in slices, as streams do: its reach has a bound, and it works in the thread that serves. */
   readonly isSliced?: boolean;
+  /** It asks a service: what a word can be found in is not worth a call of its own. */
+  readonly isRemote?: boolean;
   /** The same for a guardrail of the same name, plugin and options in another generation. It tells nothing of them. */
   readonly identity?: string;
 }

@@ -37,7 +37,14 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
     const url = definitions.urlOf("guardrail", use.use);
     if (url === undefined) throw fault("comes from no module that a worker could import");
     const guardrail = new IsolatedGuardrail({ use, url, definition: definitions.ownName("guardrail", use.use), host, fault });
-    return Object.freeze({ name: use.name, use: use.use, guardrail, settings, identity: identityOf(use) });
+    return Object.freeze({
+      name: use.name,
+      use: use.use,
+      guardrail,
+      settings,
+      isRemote: definition.isRemote === true,
+      identity: identityOf(use),
+    });
   }
   let guardrail;
   try {
@@ -47,7 +54,8 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
   }
   if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
   // A service does the work elsewhere, and is asked about a text once.
-  const worksHere = definition.isRemote !== true;
+  const isRemote = definition.isRemote === true;
+  const worksHere = !isRemote;
   const isWhole = guardrail.reach === Infinity;
   const maxText = settings.maxText ?? (worksHere && isWhole ? MAX_WHOLE_TEXT : undefined);
   const bounded = maxText === undefined ? settings : Object.freeze({ ...settings, maxText });
@@ -57,6 +65,7 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
     guardrail,
     settings: bounded,
     isSliced: worksHere && !isWhole,
+    isRemote,
     identity: identityOf(use),
   });
 }

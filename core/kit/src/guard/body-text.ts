@@ -13,6 +13,8 @@ export interface BodyText {
   readonly write?: (text: string) => string;
   /** It can be refused, not edited: the names of a schema's members. */
   readonly isFixed?: boolean;
+  /** It says nothing by itself, and is for those who look for words and numbers. */
+  readonly isBare?: boolean;
   /** Texts that are read as one, in order: only what goes over their borders counts here. `path` is the first one's, `text` all of them. */
   readonly parts?: readonly BodyText[];
   /** What stands between the parts. */

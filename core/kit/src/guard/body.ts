@@ -79,10 +79,10 @@ class BodyJudge {
   }
 
   judge(text: BodyText): Promise<void> | undefined {
-    const { parts, separator = "", part, path } = text;
+    const { parts, separator = "", part, path, isBare = false } = text;
     const own = this.#panel.for(part);
     // Whoever judges whole texts reads joined ones once, however they are joined.
-    const panel = separator === "" ? own : own.bounded();
+    const panel = separator === "" && !isBare ? own : own.bounded();
     if (panel.isEmpty) return undefined;
     const joined = parts === undefined ? undefined : new Joined(parts, separator, (one) => this.#now(one));
     const now = joined?.text ?? this.#now(text);

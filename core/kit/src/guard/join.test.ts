@@ -91,3 +91,19 @@ describe("messages", () => {
     });
   });
 });
+
+it("whoever judges whole texts, or asks a service, is asked about a joined text once, and about no number", async () => {
+  const seen: string[] = [];
+  const check = (text: string): { readonly kind: "allow" } => {
+    seen.push(text);
+    return { kind: "allow" };
+  };
+  const call = { type: "tool_use", name: "f", input: { card: 4_111_111_111 } };
+  const body = ofUser(block("a"), block("b"), call);
+  await judged(body, [instanceOf("whole", { reach: Infinity, check })]);
+  const whole = seen.splice(0);
+  await judged(body, [{ ...instanceOf("service", { reach: 9, check }), isRemote: true }]);
+  expect(seen).toEqual(whole);
+  expect(whole).toEqual(expect.arrayContaining(["a", "b", "ab"]));
+  expect(whole.join(" ")).not.toMatch(/a\nb|4111/);
+});

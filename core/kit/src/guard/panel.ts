@@ -85,9 +85,10 @@ export class Panel {
     return judges.length === this.#judges.length ? this : this.#of(judges);
   }
 
-  /** The panel without those that judge whole texts. */
+  /** The panel without those that judge whole texts, or ask a service. */
   bounded(): Panel {
-    return this.#of(this.#judges.filter(({ instance }) => Number.isFinite(instance.guardrail.reach)));
+    const isBounded = ({ instance }: Judging): boolean => instance.isRemote !== true && Number.isFinite(instance.guardrail.reach);
+    return this.#of(this.#judges.filter(isBounded));
   }
 
   /** Those whose word counts, and those that only look on. */

@@ -183,7 +183,7 @@ class Walk {
   /** A long number that somebody wrote may be a card's. */
   #number(value: number, path: JsonPath, part: TextPart): void {
     if (NUMBERED.has(part) && Math.abs(value) >= SHORTEST_NUMBER)
-      this.texts.push({ path, part, text: String(value), isFixed: true });
+      this.texts.push({ path, part, text: String(value), isFixed: true, isBare: true });
   }
 
   #add(text: string, path: JsonPath, part: TextPart): void {
