@@ -159,7 +159,7 @@ const STREAMS: readonly [Name, string, (piece: string) => string, string][] = [
   [
     "gemini",
     "thought",
-    (text) => event({ candidates: [{ index: 0, content: { role: "model", parts: [{ text, thought: true }, { text: "a" }] } }] }),
+    (text) => event({ candidates: [{ index: 0, content: { role: "model", parts: [{ text, thought: true }] } }] }),
     event({ candidates: [{ index: 0, finishReason: "STOP" }], usageMetadata: { totalTokenCount: 1 } }),
   ],
   [
@@ -213,7 +213,7 @@ describe.each(STREAMS)("a native stream of %s, %s", (name, _what, piece, end) =>
     answer("text/event-stream", stream(`${LEAD}${BAD} tail`, size));
     const body = await (await post(name, ASKED)).text();
     expect(body).toContain("guardrail_violation");
-    expect(saidIn(body).replaceAll("a", "")).not.toContain(BAD);
+    expect(saidIn(body)).not.toContain(BAD);
     expect(body).not.toContain(BAD);
   });
 

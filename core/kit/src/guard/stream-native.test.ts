@@ -130,6 +130,11 @@ describe("what a dialect does not know", () => {
     expect(await guarded([event])).toEqual({ out: [], code });
   });
 
+  it("leaves the mark of the end at the end, without a reason to finish before it", async () => {
+    const { out } = await guarded([chat({ content: "x" }), "[DONE]"]);
+    expect(out).toEqual([JSON.stringify(chat({ content: "x" })), "[DONE]"]);
+  });
+
   it("passes where it holds no text", async () => {
     const events = [{ type: "ping" }, { type: "novel.tick", count: 1 }, { usageMetadata: { totalTokenCount: 2 } }, "[DONE]"];
     expect((await guarded(events)).out).toHaveLength(4);

@@ -9,6 +9,8 @@ import { NOTHING, otherPieces, splitPieces, type StreamDialect, writePieces } fr
 import { geminiStream } from "./stream-gemini.ts";
 import { openaiStream } from "./stream-openai.ts";
 
+const LAST = Object.freeze({ pieces: [], isLast: true });
+
 const ANTHROPIC = /^(?:message_(?:start|delta|stop)|content_block_(?:start|delta|stop)|ping)$/;
 const COHERE = /^(?:message|content|tool-plan|tool-call|citation)-(?:start|delta|end)$/;
 
@@ -21,7 +23,8 @@ export const nativeStream: StreamDialect = {
     const dialect = dialectOf(event);
     if (dialect !== undefined) return dialect.read(event);
     const pieces = otherPieces(event, []);
-    if (pieces.length === 0) return NOTHING;
+    // A mark in place of an event is the end.
+    if (pieces.length === 0) return Object.keys(event).length === 0 ? LAST : NOTHING;
     if (isObject(event.error)) return { pieces };
     throw new GatewayError(
       "plugin_failed",
