@@ -196,6 +196,19 @@ describe("a stream that is slow", () => {
     void next;
   });
 
+  it("has its first frame when that is decided, however fast the others come", async () => {
+    const { panel } = panelOf([instanceOf("b", blocking(/forbidden/, 9))]);
+    const pieces = "A harmless beginning, and then something forbidden.".match(/.{1,8}/gs) ?? [];
+    const frames = from(pieces.map((content) => deltaFrame({ content })));
+    const texts: (string | undefined)[] = [];
+    const read = async (): Promise<void> => {
+      for await (const frame of guardFrames(frames, streamOf(panel), () => undefined)) texts.push(deltas([frame])[0]?.content);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "guardrail_violation" });
+    expect(texts.join("")).toBe("A harmless beginning, and then something forbidden.".slice(0, texts.length * 8));
+    expect(texts.length).toBe(5);
+  });
+
   it("is ended by what is found in waiting text, without another frame", async () => {
     const { panel } = panelOf([instanceOf("b", blocking(/bad/, 3))]);
     const { frames, send, isClosed } = paced();

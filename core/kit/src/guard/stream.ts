@@ -216,13 +216,12 @@ export class GuardedStream {
   #channel(piece: StreamPiece): Channel {
     const known = this.#channels.get(piece.channel);
     if (known !== undefined) return known;
-    const { panel, mode, maxHeld, batch = 0, context } = this.#options;
+    const { panel, mode, maxHeld, context } = this.#options;
     const own = panel.for(piece.part);
     const window = new TextWindow({
       panel: own,
       reach: mode === "hold" ? Infinity : own.reach,
       maxHeld,
-      batch,
       context: { ...context, part: piece.part, place: piece.channel, isPartial: true, offset: 0 },
     });
     const channel = { window, escapes: piece.isJson === true ? new EscapeReader() : undefined, queue: [], spans: [] };
@@ -243,6 +242,8 @@ export class GuardedStream {
     }
     if (count === 0) return;
     this.hasText = true;
+    // The first words were not kept waiting; those that follow may be.
+    window.batch = this.#options.batch ?? 0;
     this.#held -= count;
     if (count === queue.length) channel.queue = [];
     else queue.splice(0, count);

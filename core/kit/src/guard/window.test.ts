@@ -44,7 +44,8 @@ async function run(
 ): Promise<Outcome> {
   const { panel } = panelOf(instances);
   const context = { ...CONTEXT, part: "content", place: "0/content", isPartial: true, offset: 0 } as const;
-  const window = new TextWindow({ panel, reach: isHeld ? Infinity : panel.reach, maxHeld: 100_000, batch, context });
+  const window = new TextWindow({ panel, reach: isHeld ? Infinity : panel.reach, maxHeld: 100_000, context });
+  window.batch = batch;
   const whole = pieces.join("");
   const spans: EditSpan[] = [];
   const push = async (): Promise<void> => {
@@ -102,13 +103,14 @@ describe("a window over a text in pieces", () => {
     expect(window.released).toBe(4);
   });
 
-  it("judges the first words at once, and leaves what follows to `judge` until there is a batch of it", async () => {
+  it("leaves what comes to `judge` until there is a batch of it", async () => {
     let judged = 0;
     const counting = { reach: 4, check: () => ({ kind: "allow", judged: ++judged }) as const };
     const { panel } = panelOf([instanceOf("n", counting)]);
     const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
-    const window = new TextWindow({ panel, reach: 4, maxHeld: 100, batch: 10, context });
+    const window = new TextWindow({ panel, reach: 4, maxHeld: 100, context });
     await window.push("abcdefgh");
+    window.batch = 10;
     await window.push("ijk");
     expect([window.released, window.isWaiting, judged]).toEqual([4, true, 1]);
     await window.judge();
@@ -120,10 +122,11 @@ describe("a window over a text in pieces", () => {
   it("has what stands before an offence decided, however much came at once", async () => {
     const { panel } = panelOf([instanceOf("n", blocking(/bad/, 3)), instanceOf("m", masking(/me/g, 2))]);
     const context = { ...CONTEXT, part: "content", place: "p", isPartial: true, offset: 0 } as const;
-    const window = new TextWindow({ panel, reach: 3, maxHeld: 100, batch: 50, context });
+    const window = new TextWindow({ panel, reach: 3, maxHeld: 100, context });
     const push = async (text: string): Promise<void> => window.push(text);
     await push("abcdef");
     expect(window.released).toBe(3);
+    window.batch = 50;
     await push("gh me bad ijkl");
     await expect(async () => window.judge()).rejects.toMatchObject({ code: "guardrail_violation" });
     expect(window.released).toBe("abcdefgh me ".length);

@@ -10,11 +10,6 @@ export interface WindowOptions {
   readonly reach: number;
   /** Characters that may wait at most. */
   readonly maxHeld: number;
-  /**
-   * Characters that may come after a judgement before the next one: until then the text waits for `judge`. Where the text is
-   * judged never changes what is found. Default 0: every piece is judged.
-   */
-  readonly batch?: number;
   /** Of the texts; `isPartial` and `offset` are the window's to say. */
   readonly context: TextContext;
 }
@@ -59,6 +54,11 @@ export class TextWindow {
 
   /** Whether text has come that could be decided and was left to `judge`. */
   isWaiting = false;
+  /**
+   * Characters that may come after a judgement before the next one: until then the text waits for `judge`. Where the text is
+   * judged never changes what is found. 0: every piece is judged.
+   */
+  batch = 0;
 
   /**
    * Takes more of the text and decides what it can, or leaves it to `judge`. Throws `guardrail_violation` as soon as an offence is
@@ -66,11 +66,10 @@ export class TextWindow {
    */
   push(text: string): void | Promise<void> {
     this.#text += text;
-    const { reach, maxHeld, batch = 0 } = this.#options;
+    const { reach, maxHeld } = this.#options;
     if (this.length - this.#released > maxHeld + (Number.isFinite(reach) ? reach : 0)) throw tooLong(maxHeld);
     if (this.length - reach <= this.#released) return undefined;
-    // The first words are not kept waiting.
-    this.isWaiting = this.#released > 0 && this.length - this.#judgedTo < batch;
+    this.isWaiting = this.length - this.#judgedTo < this.batch;
     return this.isWaiting ? undefined : this.#judge(false);
   }
 
