@@ -13,6 +13,7 @@ import {
 import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
 import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject } from "@sluice/spec";
 import type { ReplyConfig } from "./guardrails-config.ts";
+import { primed } from "./guardrails-prime.ts";
 import { markAttempt } from "./guardrails-mark.ts";
 
 /** Bytes of a whole native reply that are held to be judged. */
@@ -94,7 +95,8 @@ async function guardEvents(
     context,
     frameOf: changedFrame,
   };
-  const frames = guardFrames(readNativeEvents(reply.body), options, (error) => markAttempt(exchange, error));
+  const guarded = guardFrames(readNativeEvents(reply.body), options, (error) => markAttempt(exchange, error));
+  const frames = await primed(guarded, nativeStream);
   const { "content-length": _length, ...headers } = reply.headers;
   return { ...reply, headers, body: written(frames) };
 }

@@ -15,6 +15,7 @@ import { chunkFrame } from "@sluice/kit/openai";
 import { type Exchange, type Frame, type Operation, type Reply, type StreamReply } from "@sluice/spec";
 import { framesToTheEnd, ReadOn } from "./guardrails-again.ts";
 import { guardBytes } from "./guardrails-native.ts";
+import { primed, readAlready } from "./guardrails-prime.ts";
 import type { ReplyConfig } from "./guardrails-config.ts";
 import { markAttempt } from "./guardrails-mark.ts";
 
@@ -85,66 +86,12 @@ async function guardStream(
       (error) => markAttempt(exchange, error),
     );
   }
-  if (source === undefined) return { ...reply, frames: await primed(frames) };
+  if (source === undefined) return { ...reply, frames: await primed(frames, chatStream) };
   try {
     const kept = await framesToTheEnd(frames);
-    return { ...reply, frames: resumed(kept, EMPTY, true) };
+    return { ...reply, frames: readAlready(kept) };
   } catch (error) {
     await source.finish(error);
     throw error;
   }
-}
-
-/**
- * Reads a stream to the first frame that is released, so that an offence at its start is still an answer with a status of its own.
- */
-async function primed(frames: AsyncIterable<Frame>): Promise<AsyncIterable<Frame>> {
-  const iterator = frames[Symbol.asyncIterator]();
-  const first: Frame[] = [];
-  let isDone = false;
-  while (!isDone && first.length < MAX_PRIMED) {
-    // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
-    const next = await iterator.next();
-    isDone = next.done === true;
-    if (next.done === true) break;
-    first.push(next.value);
-    if (says(next.value)) break;
-  }
-  return resumed(first, iterator, isDone);
-}
-
-const EMPTY: AsyncIterator<Frame> = { next: () => Promise.resolve({ done: true, value: undefined }) };
-
-/** Frames without content that may come before the first with some. */
-const MAX_PRIMED = 64;
-
-/** Whether a frame says something that a client would show. */
-function says(frame: Frame): boolean {
-  const { pieces, ends } = chatStream.read(frame.chunk());
-  return pieces.length > 0 || ends !== undefined;
-}
-
-/** Frames that were read already, then the rest. An object of its own: a generator that never began would close nothing. */
-function resumed(first: Frame[], iterator: AsyncIterator<Frame>, isDone: boolean): AsyncIterableIterator<Frame> {
-  let isOpen = !isDone;
-  return {
-    async next() {
-      const frame = first.shift();
-      if (frame !== undefined) return { done: false, value: frame };
-      if (!isOpen) return { done: true, value: undefined };
-      const next = await iterator.next();
-      if (next.done === true) isOpen = false;
-      return next;
-    },
-    async return() {
-      const wasOpen = isOpen;
-      isOpen = false;
-      first.length = 0;
-      if (wasOpen) await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
 }
