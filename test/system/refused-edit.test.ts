@@ -118,7 +118,7 @@ describe("a model that is taken away", () => {
     expect(upstream.requests[0]?.finished).toBe(false);
 
     const text = await response.text();
-    expect(text.match(/"content":"word "/g)).toHaveLength(200);
+    expect(text.match(/"content":"word "/g)).toHaveLength(300);
     expect(text.endsWith("data: [DONE]\n\n")).toBe(true);
     await eventually("the old generation to close", async () => (await configStatus(gateway)).draining.length === 0);
     expect(await rowsOf(gateway, response.headers.get("x-request-id"))).toMatchObject([{ status: "success", generation: old }]);

@@ -64,10 +64,9 @@ async function* guard(
     throw error;
   } finally {
     patience.end();
-    const closed = isOpen ? source.return?.() : undefined;
-    if (pending === undefined) await closed;
-    // What was decided is not kept waiting for a frame that nobody wants any more.
-    else void Promise.allSettled([pending, closed]);
+    // A frame that is on its way ends the wait for it. Who reads along may need the inner frames to their end: the usage comes last.
+    pending?.catch(() => undefined);
+    if (isOpen) await source.return?.();
   }
 }
 
