@@ -1,4 +1,4 @@
-/** `sluice check` and what only a plugin's `create` finds. */
+/** `sluice check` and what only a plugin finds: as it is made, and a guardrail as it judges its own sample. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,13 +13,17 @@ import { defineGuardrail, defineProvider, defineStep, passOn } from "@sluice/kit
 const config = { type: "object", properties: { fails: { type: "string", default: "never", description: "When it fails." } } };
 const make = ({ fails }, instance) => {
   if (fails === "create") throw new Error("the moon is not full");
-  return { ...instance, start: async () => { throw new Error("nobody may start this"); } };
+  return { ...instance, start: async () => { if (fails === "start") throw new Error("the sun is up"); } };
 };
 const common = { name: "moody", stability: "experimental", summary: "Fails.", config };
 
 export default [
   defineProvider({ ...common, create: (options) => make(options, { capabilities: { operations: ["chat"], streaming: false, tools: false } }) }),
-  defineGuardrail({ ...common, sample: () => "x", create: (options) => make(options, { reach: Infinity, check: () => ({ kind: "allow" }) }) }),
+  defineGuardrail({ ...common, sample: () => "x", create: (options) => {
+    const forbidden = options.fails === "sample" ? "y" : "x";
+    const check = (text) => text === forbidden ? { kind: "block", reason: "moody/x" } : { kind: "allow" };
+    return make(options, { reach: Infinity, check });
+  } }),
   defineStep({ ...common, create: (options) => make(options, { run: passOn }) }),
 ];
 `;
@@ -38,6 +42,10 @@ function edit(path: string, from: string, to: string): void {
   const text = readFileSync(path, "utf8");
   if (!text.includes(from)) throw new Error(`${path} has no ${JSON.stringify(from)}.`);
   writeFileSync(path, text.replace(from, to));
+}
+
+function guardrails(...entries: readonly string[]): void {
+  edit(workspace.configPath, "models:\n", `guardrails:\n${entries.map((entry) => `  ${entry}\n`).join("")}models:\n`);
 }
 
 async function check(): Promise<{ code: number | null; stdout: string }> {
@@ -72,29 +80,33 @@ describe("sluice check makes every plugin", () => {
     expect(code).toBe(1);
   });
 
-  it("and starts none", async () => {
-    edit(workspace.configPath, "providers:\n", "providers:\n  moon: { use: moody }\n");
-    edit(
-      workspace.configPath,
-      "models:\n",
-      "guardrails:\n  moon: { use: moody }\n  apart: { use: moody, isolation: worker }\nmodels:\n",
-    );
-    edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - limits", "  - moody\n  - limits");
+  it("and starts none where no guardrail is to be tested", async () => {
+    edit(workspace.configPath, "providers:\n", "providers:\n  moon: { use: moody, fails: start }\n");
+    edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - limits", "  - { use: moody, with: { fails: start } }\n  - limits");
     expect(await check()).toEqual({ code: 0, stdout: expect.stringContaining("ok: ") as string });
   });
 
-  it("and tells of a guardrail that cannot judge streams as the pipeline says, but not of one whose reach nobody knows yet", async () => {
-    edit(
-      workspace.configPath,
-      "models:\n",
-      "guardrails:\n  moon: { use: moody }\n  apart: { use: moody, isolation: worker }\nmodels:\n",
-    );
-    const guarded = (name: string): string => `  - { use: guardrails, with: { output: [${name}], stream: window } }`;
-    edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - guardrails ", `${guarded("apart")} `);
-    expect((await check()).code).toBe(0);
-    edit(join(workspace.pipelinesFolder, "chat.yaml"), guarded("apart"), guarded("moon"));
+  it.each([
+    ["lets its own sample through", "sample", "sample"],
+    ["cannot start", "start", "the sun is up"],
+  ])("and tells of a guardrail that %s", async (_what, fails, said) => {
+    guardrails(`apart: { use: moody, isolation: worker }`, `moon: { use: moody, fails: ${fails} }`);
     const { code, stdout } = await check();
-    expect(stdout).toMatch(/^pipelines\/chat\.yaml:16:\d+ .*moon/m);
+    expect(stdout).toMatch(/^config\/gateway\.yaml:\d+:\d+ /m);
+    expect(stdout).toContain(said);
     expect(code).toBe(1);
   });
+
+  it.each(["inline", "worker"])(
+    "and tells of a guardrail that cannot judge streams as the pipeline says: %s",
+    async (isolation) => {
+      guardrails(`moon: { use: moody, isolation: ${isolation} }`);
+      expect(await check()).toEqual({ code: 0, stdout: expect.stringContaining("ok: ") as string });
+      const guarded = "  - { use: guardrails, with: { output: [moon], stream: window } }";
+      edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - guardrails ", `${guarded} `);
+      const { code, stdout } = await check();
+      expect(stdout).toMatch(/^pipelines\/chat\.yaml:16:\d+ .*moon/m);
+      expect(code).toBe(1);
+    },
+  );
 });
