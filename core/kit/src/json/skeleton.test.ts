@@ -63,8 +63,8 @@ describe("a skeleton", () => {
     fc.assert(
       fc.property(fc.array(number), fc.option(foreign), fc.array(number), fc.nat(7), (before, odd, after, shift) => {
         const vector = [...before, ...(odd === null ? [] : [odd]), ...after].join(",");
-        const text = `{"${"x".repeat(shift)}":0,"v":[${vector}]}`;
-        expect(skeletonOf(text)).toBe(odd === null ? text.replace(vector, "") : text);
+        const text = (contents: string) => `{"${"x".repeat(shift)}":0,"v":[${contents}]}`;
+        expect(skeletonOf(text(vector))).toBe(text(odd === null ? "" : vector));
       }),
       { numRuns: 500 },
     );
