@@ -28,6 +28,12 @@ const QUIET_MS = 10_000;
 /** The thread holds the stack of one block at a time, and the names of the loaded modules. */
 const THREAD_HEAP_MB = 64;
 
+/** A thread has no compile cache of its own accord: without one it would load a compiler to strip the types of one file. */
+const THREAD_ENTRY = `
+  require("node:module").enableCompileCache?.();
+  import(require("node:worker_threads").workerData.url);
+`;
+
 /** Blocks of one plugin that no line has told yet. */
 interface Untold {
   count: number;
@@ -50,8 +56,9 @@ export function watchBlocks({ thresholdMs, owners, metrics, log }: BlockWatchOpt
   const beatMs = Math.max(LEAST_BEAT_MS, Math.round(thresholdMs / BEATS));
   const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   const workerData: BlockWatchData = { beats, thresholdMs, beatMs, owners, logLevel: levelOf(log) };
-  const thread = new Worker(new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url), {
-    workerData,
+  const thread = new Worker(THREAD_ENTRY, {
+    eval: true,
+    workerData: { ...workerData, url: new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url).href },
     name: "block-watch",
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
   });
