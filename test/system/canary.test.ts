@@ -223,7 +223,7 @@ describe("a canary of several workers", () => {
 
       write("other");
       // One worker alone has too few of them.
-      await configPost(several, "reload", { canary: { share: "100%", for: "8s", min_requests: 30 } });
+      await configPost(several, "reload", { canary: { share: "100%", for: "5s", min_requests: 30 } });
       const replies = await Promise.all(Array.from({ length: 30 }, fresh));
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(await canary()).toMatchObject({ requests: 30, errors: 0 });

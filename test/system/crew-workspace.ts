@@ -1,8 +1,9 @@
 /** A gateway of two workers with a step of its own: what it does is in a file beside the configuration. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { admin } from "./client.ts";
+import { admin, MESSAGES } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import type { GatewayProcess } from "./gateway-process.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
@@ -86,6 +87,37 @@ export function wholeCrew(gateway: GatewayProcess, without: readonly number[] = 
     },
     deadlineMs,
   );
+}
+
+/** What a restart came to. */
+export interface Restarted {
+  readonly outcome: string;
+  readonly replaced: number;
+  readonly reasons: readonly string[];
+}
+
+/** Asks for a restart, and waits for it. */
+export async function restartCrew(gateway: GatewayProcess): Promise<Restarted> {
+  return (await (await admin(gateway, "/restart", {})).json()) as Restarted;
+}
+
+/** A chat request on a connection of its own, so that any worker may get it: its status, and who answered. */
+export function freshChat(
+  gateway: GatewayProcess,
+  key = gateway.masterKey,
+  model = "gpt-4o-mini",
+): Promise<{ status: number; worker: number; id: string }> {
+  return new Promise((resolve, reject) => {
+    const agent = new Agent({ keepAlive: false });
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const sent = request(`${gateway.publicUrl}/v1/chat/completions`, { method: "POST", agent, headers }, (response) => {
+      response.resume().on("end", () => {
+        const { "x-worker": worker = "0", "x-request-id": id = "" } = response.headers;
+        resolve({ status: response.statusCode ?? 0, worker: Number(worker), id: String(id) });
+      });
+    });
+    sent.on("error", reject).end(JSON.stringify({ model, messages: MESSAGES }));
+  });
 }
 
 export function pidsOf({ workers }: CrewStatus): number[] {

@@ -11,15 +11,15 @@ import { type Load, type Seen, startLoad } from "./load.ts";
 import { amount } from "./proof.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
-const KILLS = amount(4, 20);
+const KILLS = amount(2, 20);
 const LOOPS = 16;
 /** The moment of a kill: after so many responses, and somewhere within the next ones. */
-const MIN_RESPONSES = 5;
+const MIN_RESPONSES = amount(25, 5);
 const MAX_RESPONSES = 100;
 const MAX_MORE_MS = 20;
 const PAGE = 1_000;
-/** So many kills of a worker, and then one of all. */
-const WHOLE_EVERY = 4;
+/** One of so many kills is one of all. */
+const WHOLE_EVERY = amount(2, 4);
 
 let upstream: Upstream;
 let workspace: Workspace;

@@ -5,13 +5,22 @@ import { globSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, MESSAGES, openaiClient } from "./client.ts";
+import { type CommandHost, startCommandHost } from "./command-host.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, type ProcessEnvironment, runCommand, startGateway } from "./gateway-process.ts";
 import { copyCheckout, printedCommands, shell, temporaryFolder } from "./new-package.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
 const folders: string[] = [];
-afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+let host: CommandHost;
+
+beforeAll(() => {
+  host = startCommandHost();
+});
+afterAll(() => {
+  host?.close();
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
 
 function newFolder(): string {
   const folder = temporaryFolder();
@@ -23,6 +32,12 @@ async function run(args: readonly string[], cwd: string): Promise<{ code: number
   const command = runCommand(args, cwd);
   const { code } = await command.ended;
   return { code, stdout: command.stdout, stderr: command.stderr };
+}
+
+/** The same, without a process of its own: for what a command says and writes. */
+async function runInHost(args: readonly string[], cwd: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const { code, out, error } = await host.run(args, cwd);
+  return { code, stdout: out, stderr: error };
 }
 
 /** A gateway of the folder `sandbox` that a package has. */
@@ -156,17 +171,22 @@ describe("new packages in a checkout", () => {
   });
 
   it("are loaded by their names and versions, once npm has linked them", async () => {
-    for (const kind of KINDS) {
-      const name = `${kind}-${NAME}`;
-      symlinkSync(join("../../plugins", name), join(checkout, "node_modules/@sluice", name));
-      const path = join(checkout, "plugins", name, "sandbox/gateway.yaml");
-      const check = (): ReturnType<typeof shell> => shell(`node core/engine/bin/sluice.js check --config ${path}`, checkout);
-      const text = readFileSync(path, "utf8");
-      writeFileSync(path, text.replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`));
-      expect((await check()).output).toContain("ok: 1 pipelines");
-      writeFileSync(path, text.replace("../src/index.ts", `"@sluice/${name}@^0.2.0"`));
-      expect((await check()).output).toContain(`Plugin @sluice/${name} is installed as 0.1.0, and ^0.2.0 is asked for.`);
-    }
+    const names = KINDS.map((kind) => `${kind}-${NAME}`);
+    const pathOf = (name = ""): string => join(checkout, "plugins", name, "sandbox/gateway.yaml");
+    const check = (path: string): ReturnType<typeof shell> =>
+      shell(`node core/engine/bin/sluice.js check --config ${path}`, checkout);
+    for (const name of names) symlinkSync(join("../../plugins", name), join(checkout, "node_modules/@sluice", name));
+    const texts = names.map((name) => readFileSync(pathOf(name), "utf8"));
+    const checks = names.map((name, index) => {
+      writeFileSync(pathOf(name), (texts[index] ?? "").replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`));
+      return check(pathOf(name));
+    });
+    for (const { output } of await Promise.all(checks)) expect(output).toContain("ok: 1 pipelines");
+    // One file that asks for all three.
+    const asked = names.map((name) => `"@sluice/${name}@^0.2.0"`).join("\n  - ");
+    writeFileSync(pathOf(names[0]), (texts[0] ?? "").replace("../src/index.ts", asked));
+    const { output } = await check(pathOf(names[0]));
+    for (const name of names) expect(output).toContain(`Plugin @sluice/${name} is installed as 0.1.0, and ^0.2.0 is asked for.`);
   });
 });
 
@@ -188,12 +208,20 @@ describe("what a new author does wrong", () => {
     expect(globSync("**/*", { cwd })).toEqual([]);
   });
 
+  it("ends its process with 2, in a line and no stack", async () => {
+    const cwd = newFolder();
+    const { code, stdout, stderr } = await run(["new", "provider", "MyCloud"], cwd);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr.trim().split("\n")).toEqual([expect.stringContaining(" Write my-cloud.")]);
+    expect(globSync("**/*", { cwd })).toEqual([]);
+  });
+
   it("writes over nothing", async () => {
     const cwd = newFolder();
-    expect((await run(["new", "step", "acme"], cwd)).code).toBe(0);
+    expect((await runInHost(["new", "step", "acme"], cwd)).code).toBe(0);
     const file = join(cwd, "step-acme/src/index.ts");
     writeFileSync(file, "// mine");
-    const { code, stderr } = await run(["new", "step", "acme"], cwd);
+    const { code, stderr } = await runInHost(["new", "step", "acme"], cwd);
     expect([code, stderr]).toEqual([2, expect.stringContaining("step-acme is there already, and nothing is overwritten")]);
     expect(readFileSync(file, "utf8")).toBe("// mine");
   });
@@ -201,13 +229,13 @@ describe("what a new author does wrong", () => {
   it("says so when the place is a file", async () => {
     const cwd = newFolder();
     writeFileSync(join(cwd, "file"), "");
-    const { code, stderr } = await run(["new", "step", "acme", "--in", "file"], cwd);
+    const { code, stderr } = await runInHost(["new", "step", "acme", "--in", "file"], cwd);
     expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be made: ")]);
   });
 
   it("is listed, and explains itself", async () => {
-    expect((await run(["help"], newFolder())).stdout).toMatch(/^ +new .*<kind> <name>/m);
-    expect((await run(["new", "--help"], newFolder())).stdout).toContain("provider, guardrail, step");
+    expect((await runInHost(["help"], newFolder())).stdout).toMatch(/^ +new .*<kind> <name>/m);
+    expect((await runInHost(["new", "--help"], newFolder())).stdout).toContain("provider, guardrail, step");
   });
 });
 
@@ -217,7 +245,7 @@ describe("the guide for authors", () => {
   it("shows what the command prints", async () => {
     const home = newFolder();
     mkdirSync(join(home, "sluice"));
-    const { stdout } = await run(["new", "provider", "acme", "--in", "../own-plugins"], join(home, "sluice"));
+    const { stdout } = await runInHost(["new", "provider", "acme", "--in", "../own-plugins"], join(home, "sluice"));
     const printed = stdout.replaceAll(home, "/home/ada").replaceAll(/ +#/g, " #");
     expect(guide.replaceAll(/ +#/g, " #")).toContain(printed);
   });
