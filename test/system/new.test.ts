@@ -202,7 +202,7 @@ describe("what a new author does wrong", () => {
     [["new", "provider"], "missing required argument 'name'"],
   ])("%j: %s", async (args, message) => {
     const cwd = newFolder();
-    const { code, stderr } = await run(args, cwd);
+    const { code, stderr } = await runInHost(args, cwd);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
     expect(globSync("**/*", { cwd })).toEqual([]);

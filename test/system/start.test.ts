@@ -90,17 +90,22 @@ describe("a start that must not be", () => {
     expect(lines[0]).not.toContain("sk-short");
   });
 
-  it.each(["SLUICE_PORT", "SLUICE_ADMIN_PORT"])(
-    "ends with 3 and one line: %s is taken, and nothing stays behind",
-    async (name) => {
-      const { publicUrl } = await start(place());
+  describe("on a port that is taken", () => {
+    let other: GatewayProcess;
+
+    beforeAll(async () => {
+      other = await startGateway();
+    });
+    afterAll(() => other?.dispose());
+
+    it.each(["SLUICE_PORT", "SLUICE_ADMIN_PORT"])("ends with 3 and one line: %s, and nothing stays behind", async (name) => {
       const refused = place();
-      const { end, lines } = await fails(refused, { [name]: new URL(publicUrl).port });
+      const { end, lines } = await fails(refused, { [name]: new URL(other.publicUrl).port });
       expect(end.code).toBe(3);
       expect(lines).toEqual([expect.stringContaining("the port is in use")]);
       expect(existsSync(refused.dataDirectory)).toBe(false);
-    },
-  );
+    });
+  });
 
   it("ends with 3 and its findings: a configuration that is wrong", async () => {
     const workspace = place();

@@ -175,7 +175,7 @@ describe("workers", () => {
     const imported = join(workspace.folder, "my-plugins/imported.ts");
     writeFileSync(imported, "export const other = true;");
     await eventually("the imported file too", async () => (await status()).waiting_for_restart.includes(imported));
-    const load = startLoad(gateway, 8, "gpt-4o-mini");
+    const load = startLoad(gateway, 4, "gpt-4o-mini");
     const command = runCommand(["restart", "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
     expect(await command.ended).toEqual({ code: 0, signal: null });
     expect(command.stdout).toBe("restarted: 2 of 2 workers replaced\n");
@@ -208,7 +208,7 @@ describe("one worker that is supervised", () => {
   it("is replaced under load without a failed request", async () => {
     const supervised = await startGateway({ baseUrl: upstream.baseUrl }, {}, "warn", ["--supervised"]);
     try {
-      const load = startLoad(supervised, 4, "gpt-4o-mini");
+      const load = startLoad(supervised, 2, "gpt-4o-mini");
       expect(await (await admin(supervised, "/restart", {})).json()).toMatchObject({ outcome: "restarted", replaced: 1 });
       const seen = await load.stop();
       expect(seen.filter(({ status: code, hasEnded }) => code !== 200 || !hasEnded)).toEqual([]);
