@@ -1,6 +1,5 @@
 /** The connection: commands with a deadline, and a new socket after every doubt. */
 
-import { createClient, RESP_TYPES } from "@redis/client";
 import type { Log } from "@sluice/spec";
 import type { Script } from "./scripts.ts";
 
@@ -30,6 +29,8 @@ const LONGEST_PAUSE_MS = 5_000;
 /** However busy the server is with others. */
 const LONGEST_QUEUE_MS = 1_000;
 
+/** Loaded with the first connection: most gateways have the plugin in their list and never make one. */
+type Library = typeof import("@redis/client");
 type Client = ReturnType<typeof makeClient>;
 
 /** A connection to one Redis. */
@@ -40,13 +41,13 @@ export function createConnection(options: ConnectionOptions): Connection {
   let failures = 0;
   let pause: NodeJS.Timeout | undefined;
 
-  const connect = async (): Promise<void> => {
-    const candidate = makeClient(options);
+  const connect = async (library: Library): Promise<void> => {
+    const candidate = makeClient(library, options);
     const drop = (): void => {
       candidate.destroySafely();
       if (client !== candidate || isClosed) return;
       client = undefined;
-      connectLater();
+      connectLater(library);
     };
     candidate.onBroken(drop);
     client = candidate;
@@ -58,14 +59,14 @@ export function createConnection(options: ConnectionOptions): Connection {
       throw error;
     }
   };
-  const connectLater = (): void => {
+  const connectLater = (library: Library): void => {
     if (isClosed || pause !== undefined) return;
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10));
     failures += 1;
     pause = setTimeout(
       () => {
         pause = undefined;
-        connect().catch((error: unknown) => log.debug("no connection to Redis yet", { reason: reasonOf(error) }));
+        connect(library).catch((error: unknown) => log.debug("no connection to Redis yet", { reason: reasonOf(error) }));
       },
       longest * (0.5 + Math.random() / 2),
     );
@@ -121,7 +122,9 @@ export function createConnection(options: ConnectionOptions): Connection {
     async open(signal) {
       signal.throwIfAborted();
       isClosed = false;
-      await connect();
+      const library = await import("@redis/client");
+      if (isClosed) throw new Error("The connection was closed before it was made.");
+      await connect(library);
     },
     async close() {
       isClosed = true;
@@ -143,7 +146,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 }
 
 /** One client for one socket: it never reconnects, and holds nothing back while it is not connected. */
-function makeClient({ url, connectTimeoutMs }: ConnectionOptions) {
+function makeClient({ createClient, RESP_TYPES }: Library, { url, connectTimeoutMs }: ConnectionOptions) {
   const client = createClient({
     url,
     RESP: 2,
