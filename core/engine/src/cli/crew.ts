@@ -225,14 +225,14 @@ export class Crew {
   #end(worker: Worker, how: "retire" | "stop"): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined) return;
-    // One that does not serve yet has nothing to finish, and may not listen to messages yet.
-    if (hand.member === undefined) return void worker.process.kill("SIGKILL");
     tell(worker, { type: how });
     clearTimeout(hand.deadline);
+    // One that does not serve yet has nothing to finish.
+    const untilMs = (hand.member?.drainTimeoutMs ?? 0) + END_GRACE_MS;
     hand.deadline = setTimeout(() => {
       this.#log.error("a worker did not end by itself and is killed", { worker: hand.number, pid: worker.process.pid });
       worker.process.kill("SIGKILL");
-    }, hand.member.drainTimeoutMs + END_GRACE_MS);
+    }, untilMs);
   }
 
   #bury(worker: Worker, how: string): void {
