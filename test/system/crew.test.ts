@@ -127,6 +127,8 @@ describe("workers", () => {
     upstream.script("gpt-4o", { kind: "hang" });
     const { key } = await createKey(gateway, { max_parallel_requests: 2 });
     const held = [0, 1].map(() => freshChat(gateway, key, "gpt-4o").catch(() => undefined));
+    // A look that came between the two would take the place of the second.
+    await eventually("both calls", () => upstream.requests.filter(({ finished }) => !finished).length >= 2);
     await eventually("a full house", async () => (await freshChat(gateway, key)).status === 429);
     for (const pid of pidsOf(await crewStatus(gateway))) {
       process.kill(pid, "SIGKILL");
