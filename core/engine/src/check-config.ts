@@ -7,7 +7,7 @@ import { policyFindings } from "./lint/lint.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
-import { guardrailFindings, rehearseAlone } from "./rehearsal/alone.ts";
+import { rehearseAlone } from "./rehearsal/alone.ts";
 import { createFaultsAlone } from "./rehearsal/world.ts";
 import { createLog } from "./telemetry/log.ts";
 
@@ -52,18 +52,16 @@ export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> 
   return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
 }
 
-/** A configuration whose plugins have been made as well, and not started: without a snapshot when one of them cannot be. */
+/**
+ * A configuration whose plugins have been made as well: without a snapshot when one of them cannot be. Where there are guardrails
+ * everything is started too, for what only the living ones can tell: their reach, and whether each denies its own sample.
+ */
 export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;
   if (snapshot === undefined) return checked;
-  const findings = await createFaultsAlone(snapshot, definitions, createLog("silent"));
-  return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
-}
-
-/** A configuration whose guardrails have been made and tested as well: without a snapshot when one would let its own sample through. */
-export async function withGuardrails(checked: CheckedConfig): Promise<CheckedConfig> {
-  const { snapshot, definitions } = checked;
-  if (snapshot === undefined) return checked;
-  const findings = await guardrailFindings(snapshot, definitions);
+  const findings =
+    snapshot.guardrails.length === 0
+      ? await createFaultsAlone(snapshot, definitions, createLog("silent"))
+      : (await rehearseAlone(snapshot, definitions, [])).findings;
   return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
 }

@@ -1,6 +1,6 @@
 /** `sluice check`: every finding and every doubt of the configuration, one a line. */
 
-import { checkConfig, withGuardrails, withPlugins } from "../check-config.ts";
+import { checkConfig, withPlugins } from "../check-config.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import { coverageOf } from "../lint/coverage.ts";
 import { lintsOf } from "../lint/lint.ts";
@@ -18,7 +18,7 @@ export interface CheckOptions {
 export async function check({ config, json = false, print = false, coverage = false }: CheckOptions): Promise<void> {
   const read = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
   // Plugins find some faults only when they are made, and guardrails when they judge.
-  const { snapshot, findings, definitions } = await withGuardrails(await withPlugins(read));
+  const { snapshot, findings, definitions } = await withPlugins(read);
   const lints = snapshot === undefined ? [] : lintsOf(snapshot, definitions);
   if (snapshot === undefined) process.exitCode = EXIT.findings;
   if (coverage && snapshot !== undefined) {

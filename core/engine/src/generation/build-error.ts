@@ -14,8 +14,12 @@ export class BuildError extends Error {
   }
 }
 
-/** What a plugin that could not be made is told as, at the place that names it. */
-export function buildFinding(snapshot: Snapshot, error: unknown): Finding {
+/** What a build that threw is told as: its findings, or the plugin that could not be made, at the place that names it. */
+export function buildFindings(snapshot: Snapshot, error: unknown): readonly Finding[] {
+  return error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
+}
+
+function buildFinding(snapshot: Snapshot, error: unknown): Finding {
   const said = error instanceof Error ? error.message : String(error);
   const at = placeOf(error) ?? { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
   return {

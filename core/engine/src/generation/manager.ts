@@ -22,7 +22,7 @@ import {
 } from "./apply.ts";
 import { type Canary, type CanaryEnd, type CanaryVerdict, endOf, startCanary } from "./canary.ts";
 import { buildGeneration, type Generation } from "./generation.ts";
-import { BuildError, buildFinding } from "./build-error.ts";
+import { buildFindings } from "./build-error.ts";
 import { coldChanges } from "./cold.ts";
 import { isForced, shrinkage } from "./shrink.ts";
 import type { SwapWatch } from "./swap-watch.ts";
@@ -208,8 +208,7 @@ export class GenerationManager {
     try {
       next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
     } catch (error) {
-      const found = error instanceof BuildError ? error.findings : [buildFinding(snapshot, error)];
-      return this.#result("refused", digest, found);
+      return this.#result("refused", digest, buildFindings(snapshot, error));
     }
     await turns.giveWay();
     const { failures, isCut } = await this.#test(next, options);

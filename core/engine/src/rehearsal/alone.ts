@@ -3,8 +3,7 @@
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Generation } from "../generation/generation.ts";
-import { BuildError } from "../generation/build-error.ts";
-import { placeOf } from "../pipeline/blame.ts";
+import { buildFindings } from "../generation/build-error.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { createLog } from "../telemetry/log.ts";
 import { rehearse, type TestResult } from "./rehearse.ts";
@@ -30,27 +29,8 @@ export async function rehearseAlone(
     const results = await rehearse(subject, files === undefined ? { signal } : { signal, files });
     return { results, findings: [] };
   } catch (error) {
-    return { results: [], findings: error instanceof BuildError ? error.findings : [faultOf(error, snapshot)] };
+    return { results: [], findings: buildFindings(snapshot, error) };
   } finally {
     await candidate?.drain(0);
   }
-}
-
-/**
- * Findings about the guardrails that only the living ones can tell: their reach, and whether each denies its own sample. Each start has
- * 10 s, each test 30 s. Never rejects.
- */
-export async function guardrailFindings(snapshot: Snapshot, definitions: Definitions): Promise<readonly Finding[]> {
-  if (snapshot.guardrails.length === 0) return [];
-  const { findings } = await rehearseAlone(snapshot, definitions, []);
-  return findings;
-}
-
-function faultOf(error: unknown, { files }: Snapshot): Finding {
-  const said = error instanceof Error ? error.message : String(error);
-  return {
-    at: placeOf(error) ?? { file: files[0]?.end.file ?? "", line: 1, column: 1 },
-    message: `A plugin could not be made: ${said}`,
-    fix: "Correct the plugin or its options.",
-  };
 }
