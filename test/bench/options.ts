@@ -8,16 +8,19 @@ export const HELP = `npm run bench -- [flags]
   --quick               3 short rounds instead of 8; under a minute
   --only sluice,floor   these targets only
   --scenario "c=32"     only scenarios whose name contains this
+  --against main~20     the gateway of this commit as well, beside this one; without --only, these two and the floor
   --rounds 8            how many rounds
   --same-model          the upstream calls its model as the client does: nothing to restore
   --profile             Node targets run with --cpu-prof; prints where their time went
 
-A run without --quick, --only, --scenario, --same-model and --profile writes test/bench/results.md.`;
+A run without --quick, --only, --scenario, --against, --same-model and --profile writes test/bench/results.md.`;
 
 /** The flags, read. */
 export interface BenchOptions {
   readonly only: readonly string[] | undefined;
   readonly scenario: string | undefined;
+  /** The commit whose gateway is measured beside this one, as the caller names it. */
+  readonly against: string | undefined;
   readonly rounds: number;
   readonly sliceMs: number;
   readonly warmMs: number;
@@ -37,6 +40,7 @@ export function readOptions(): BenchOptions | undefined {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
       scenario: { type: "string" },
+      against: { type: "string" },
       rounds: { type: "string" },
       "same-model": { type: "boolean", default: false },
       profile: { type: "boolean", default: false },
@@ -45,8 +49,9 @@ export function readOptions(): BenchOptions | undefined {
   if (values.help) return undefined;
   const flags = process.argv.slice(2);
   return {
-    only: values.only?.split(","),
+    only: values.only?.split(",") ?? (values.against === undefined ? undefined : ["floor", "sluice"]),
     scenario: values.scenario,
+    against: values.against,
     rounds: Number(values.rounds ?? (values.quick ? 3 : 8)),
     sliceMs: values.quick ? 300 : 800,
     warmMs: values.quick ? 600 : 1500,

@@ -4,15 +4,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CheckoutError, checkOut } from "./checkout.ts";
+import { compareCommits } from "./compare-commits.ts";
 import { CAN_PIN } from "./cores.ts";
 import { startLoad, type LoadProcess } from "./load-process.ts";
 import { HELP, readOptions, type BenchOptions } from "./options.ts";
 import { topFunctions } from "./profile.ts";
-import { report, summarize, table, type ScenarioResult } from "./report.ts";
+import { report, summarize, table, type ScenarioResult, type TargetSlices } from "./report.ts";
 import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
 import { runSlice, warmUp, type Slice } from "./slice.ts";
 import { freePort, startServer, type RunningServer, type Target } from "./target.ts";
-import { TARGETS } from "./targets/index.ts";
+import { targets } from "./targets/index.ts";
+import type { Checkout } from "./targets/sluice.ts";
 
 const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
 const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
@@ -20,9 +23,17 @@ const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 
 const options = readOptions();
 if (options === undefined) console.log(HELP);
-else await bench(options);
+else {
+  try {
+    await bench(options, options.against === undefined ? undefined : checkOut(options.against));
+  } catch (error) {
+    if (!(error instanceof CheckoutError)) throw error;
+    console.error(error.message);
+    process.exitCode = 2;
+  }
+}
 
-async function bench(options: BenchOptions): Promise<void> {
+async function bench(options: BenchOptions, other: Checkout | undefined): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "sluice-bench-"));
   const servers = new Map<string, RunningServer>();
   const replyModel = options.sameModel ? MODEL : SNAPSHOT_MODEL;
@@ -37,13 +48,17 @@ async function bench(options: BenchOptions): Promise<void> {
 
   try {
     const notes = CAN_PIN ? [] : ["processes are not pinned to cores"];
-    notes.push(...(await startTargets(options, directory, `http://127.0.0.1:${upstream.port}`, servers)));
+    notes.push(...(await startTargets(options, directory, `http://127.0.0.1:${upstream.port}`, servers, other)));
     const results: ScenarioResult[] = [];
+    const comparisons: string[] = [];
     for (const scenario of SCENARIOS.filter(({ name }) => options.scenario === undefined || name.includes(options.scenario))) {
-      const result = summarize(scenario.name, await runScenario(options, scenario, servers, load, notes));
+      const measured = await runScenario(options, scenario, servers, load, notes);
+      const result = summarize(scenario.name, measured);
       results.push(result);
       console.log(`\n${table(result)}`);
+      if (other !== undefined) comparisons.push(...compareCommits(scenario.name, measured, other.suffix));
     }
+    if (comparisons.length > 0) console.log(["\n## This checkout ÷ the other commit\n", ...comparisons].join("\n"));
     const text = report({ command: options.command, rounds: options.rounds, replyModel, notes }, results);
     if (text.includes("\n## Goals")) console.log(text.slice(text.indexOf("\n## Goals")));
     for (const note of notes) console.log(`note: ${note}`);
@@ -67,10 +82,12 @@ async function startTargets(
   directory: string,
   upstreamUrl: string,
   servers: Map<string, RunningServer>,
+  other: Checkout | undefined,
 ): Promise<string[]> {
   const notes: string[] = [];
-  const isWanted = ({ name, isOnRequest = false }: Target) => options.only?.includes(name) ?? !isOnRequest;
-  for (const target of TARGETS.filter(isWanted)) {
+  const isWanted = ({ name, isOnRequest = false }: Target) =>
+    options.only?.some((wanted) => name === wanted || name === `${wanted}${other?.suffix}`) ?? !isOnRequest;
+  for (const target of targets(other).filter(isWanted)) {
     const own = join(directory, target.name);
     mkdirSync(own);
     const nodeFlags =
@@ -94,7 +111,7 @@ async function runScenario(
   servers: ReadonlyMap<string, RunningServer>,
   load: LoadProcess,
   notes: string[],
-): Promise<{ target: string; slices: Slice[] }[]> {
+): Promise<TargetSlices[]> {
   const runs: { target: string; server: RunningServer; count: number; slices: Slice[] }[] = [];
   for (const [target, server] of servers) {
     try {

@@ -4,15 +4,10 @@ import type { Target } from "../target.ts";
 import { floor } from "./floor.ts";
 import { nginx } from "./nginx.ts";
 import { portkey } from "./portkey.ts";
-import { sluice, sluiceFew, sluiceGuardrails, sluiceLimits, sluiceLimitsCache } from "./sluice.ts";
+import { PRESENT, sluiceTargets, type Checkout } from "./sluice.ts";
 
-export const TARGETS: readonly Target[] = [
-  floor,
-  sluice,
-  sluiceFew,
-  sluiceGuardrails,
-  sluiceLimits,
-  sluiceLimitsCache,
-  nginx,
-  portkey,
-];
+/** The targets of a run. With `other`, each gateway target of the present checkout has that checkout's twin behind it. */
+export function targets(other: Checkout | undefined): readonly Target[] {
+  const others = other === undefined ? [] : sluiceTargets(other);
+  return [floor, ...sluiceTargets(PRESENT).flatMap((own, index) => [own, ...others.slice(index, index + 1)]), nginx, portkey];
+}

@@ -7,52 +7,44 @@ import { fileURLToPath } from "node:url";
 import { MODEL } from "../scenarios.ts";
 import { freePort, type Target } from "../target.ts";
 
-const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
-const COMMAND = join(REPOSITORY, "core/engine/bin/sluice.js");
-const PIPELINES = join(REPOSITORY, "pipelines");
+/** The gateway of one checkout. */
+export interface Checkout {
+  /** The folder of the repository. */
+  readonly root: string;
+  /** What stands behind a target's name, as in `sluice@1a2b3c4`; empty for the present checkout. */
+  readonly suffix: string;
+}
 
-export const sluice: Target = {
-  name: "sluice",
-  about: "this gateway, the shipped pipelines",
-  isNode: true,
-  prepare: (context) => launch(context, PIPELINES),
-};
+/** The checkout that this file belongs to. */
+export const PRESENT: Checkout = { root: fileURLToPath(new URL("../../..", import.meta.url)), suffix: "" };
 
-/** What the steps for many targets cost is the difference between `sluice` and this one. */
-export const sluiceFew: Target = {
-  name: "sluice-few",
-  about: "this gateway, chat with the steps auth, cost and provider alone",
-  isNode: true,
-  isOnRequest: true,
-  prepare: (context) => launch(context, pipelinesWith(context.directory, ["auth", "cost", "provider"])),
-};
-
-/** A key with limits of every kind: what they cost is the difference between `sluice` and this one. */
-export const sluiceLimits: Target = {
-  name: "sluice-limits",
-  about: "this gateway, the shipped pipelines, a key with rpm, tpm, slots and a budget",
-  isNode: true,
-  isOnRequest: true,
-  prepare: (context) => launchLimited(context, PIPELINES),
-};
-
-/** The same key, and a cache that keeps every reply. No two prompts are alike: each request is a miss, and stored. */
-export const sluiceLimitsCache: Target = {
-  name: "sluice-limits-cache",
-  about: "sluice-limits, and the cache keeps the reply of every request",
-  isNode: true,
-  isOnRequest: true,
-  prepare: (context) => launchLimited(context, cachingPipelines(context.directory)),
-};
-
-/** Three guardrails over requests and replies, streams in windows: what they cost is the difference between `sluice` and this one. */
-export const sluiceGuardrails: Target = {
-  name: "sluice-guardrails",
-  about: "this gateway, the shipped pipelines, three guardrails on by default",
-  isNode: true,
-  isOnRequest: true,
-  prepare: (context) => launch(context, PIPELINES, GUARDRAILS, GUARDRAIL_PLUGINS),
-};
+/** The targets of one checkout. The first runs by default, the others when `--only` names them. */
+export function sluiceTargets(checkout: Checkout): readonly Target[] {
+  const pipelines = join(checkout.root, "pipelines");
+  const target = (name: string, about: string, prepare: Target["prepare"]): Target => ({
+    name: `${name}${checkout.suffix}`,
+    about: `${checkout.suffix === "" ? "this gateway" : `the gateway of ${checkout.suffix.slice(1)}`}, ${about}`,
+    isNode: true,
+    isOnRequest: name !== "sluice",
+    prepare,
+  });
+  return [
+    target("sluice", "the shipped pipelines", (context) => launch(checkout, context, pipelines)),
+    target("sluice-few", "chat with the steps auth, cost and provider alone", (context) =>
+      launch(checkout, context, pipelinesWith(pipelines, context.directory, ["auth", "cost", "provider"])),
+    ),
+    target("sluice-guardrails", "the shipped pipelines, three guardrails on by default", (context) =>
+      launch(checkout, context, pipelines, GUARDRAILS, GUARDRAIL_PLUGINS),
+    ),
+    target("sluice-limits", "the shipped pipelines, a key with rpm, tpm, slots and a budget", (context) =>
+      launchLimited(checkout, context, pipelines),
+    ),
+    // No two prompts are alike: each request is a miss, and stored.
+    target("sluice-limits-cache", "sluice-limits, and the cache keeps the reply of every request", (context) =>
+      launchLimited(checkout, context, cachingPipelines(pipelines, context.directory)),
+    ),
+  ];
+}
 
 const GUARDRAIL_PLUGINS = ["guardrail-pii", "guardrail-secrets", "guardrail-words"];
 const GUARDRAILS = `guardrails:
@@ -72,18 +64,20 @@ const LIMITED_KEY = `keys:
 `;
 
 async function launch(
+  { root }: Checkout,
   { directory, port, upstreamUrl, nodeFlags }: Parameters<Target["prepare"]>[0],
   pipelines: string,
   more = "",
   plugins: readonly string[] = [],
 ) {
-  if (!existsSync(COMMAND)) return { skip: "core/engine/bin/sluice.js does not exist" };
+  const command = join(root, "core/engine/bin/sluice.js");
+  if (!existsSync(command)) return { skip: "core/engine/bin/sluice.js does not exist" };
   const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
   const config = join(directory, "gateway.yaml");
-  writeFileSync(config, gatewayYaml(directory, upstreamUrl, pipelines, plugins) + more);
+  writeFileSync(config, gatewayYaml(root, directory, upstreamUrl, pipelines, plugins) + more);
   return {
     command: process.execPath,
-    args: [...nodeFlags, COMMAND, "serve", "--config", config],
+    args: [...nodeFlags, command, "serve", "--config", config],
     env: {
       SLUICE_MASTER_KEY: masterKey,
       SLUICE_PORT: String(port),
@@ -96,8 +90,8 @@ async function launch(
   };
 }
 
-async function launchLimited(context: Parameters<Target["prepare"]>[0], pipelines: string) {
-  const launched = await launch(context, pipelines, LIMITED_KEY);
+async function launchLimited(checkout: Checkout, context: Parameters<Target["prepare"]>[0], pipelines: string) {
+  const launched = await launch(checkout, context, pipelines, LIMITED_KEY);
   if ("skip" in launched) return launched;
   const key = `sk-bench-limited-${randomBytes(24).toString("hex")}`;
   const { env } = launched;
@@ -105,9 +99,9 @@ async function launchLimited(context: Parameters<Target["prepare"]>[0], pipeline
 }
 
 /** A copy of the shipped pipelines whose chat caches requests that do not ask for it. */
-function cachingPipelines(directory: string): string {
+function cachingPipelines(shippedFolder: string, directory: string): string {
   const folder = join(directory, "pipelines");
-  cpSync(PIPELINES, folder, { recursive: true });
+  cpSync(shippedFolder, folder, { recursive: true });
   const file = join(folder, "chat.yaml");
   const shipped = readFileSync(file, "utf8");
   const caching = shipped.replace("mode: on_request", "mode: always");
@@ -117,16 +111,22 @@ function cachingPipelines(directory: string): string {
 }
 
 /** A copy of the shipped pipelines whose chat has these steps. */
-function pipelinesWith(directory: string, steps: readonly string[]): string {
+function pipelinesWith(shippedFolder: string, directory: string, steps: readonly string[]): string {
   const folder = join(directory, "pipelines");
-  cpSync(PIPELINES, folder, { recursive: true });
+  cpSync(shippedFolder, folder, { recursive: true });
   const list = steps.map((step) => `  - ${step}\n`).join("");
   const head = "version: 1\npipeline: chat\nroutes: [POST /v1/chat/completions]\noperation: chat\ndeadline: 600s\n";
   writeFileSync(join(folder, "chat.yaml"), `${head}steps:\n${list}`);
   return folder;
 }
 
-function gatewayYaml(directory: string, upstreamUrl: string, pipelines: string, plugins: readonly string[]): string {
+function gatewayYaml(
+  root: string,
+  directory: string,
+  upstreamUrl: string,
+  pipelines: string,
+  plugins: readonly string[],
+): string {
   return `version: 1
 server:
   host: 127.0.0.1
@@ -144,7 +144,7 @@ ${plugins.map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers
 models:
   - id: ${MODEL}
     targets: [{ provider: openai, model: ${MODEL} }]
-prices: ${join(REPOSITORY, "config/prices.yaml")}
+prices: ${join(root, "config/prices.yaml")}
 pipelines: ${pipelines}
 `;
 }
