@@ -159,7 +159,8 @@ export const limitsSchema: JsonSchema = {
       type: "string",
       pattern: "^(100|[1-9][0-9]?)%$",
       default: "50%",
-      description: "The share of `max_in_flight` that one key may have.",
+      description:
+        "The share of `max_in_flight` that one key, or all keys of one team, may have alone. With 50% each of k busy ones has max_in_flight / (k + 1), at least 16 while anything is free.",
     },
     max_cost: {
       type: "number",

@@ -1,67 +1,46 @@
-/** Room: how many requests are under way in this process, and that no key has all of it. */
+/** Room: how many requests are under way in this process, with a part for each key and team. */
 
 import { type Exchange, GatewayError, type Host, type Identity, type SharedValue } from "@sluice/spec";
+import { holderOf, type PartLimits, Parts } from "@sluice/kit/state";
 import type { LimitsConfig } from "./limits-config.ts";
 
-interface Count {
-  inFlight: number;
-}
-
-/** Shared by every pipeline and generation: the process is one. Entries of keys stay, as a map that is rewritten all the time does not shrink. */
+/** Shared by every pipeline and generation: the process is one. */
 class Rooms implements SharedValue {
-  readonly all: Count = { inFlight: 0 };
-  readonly #byKey = new Map<string, Count>();
-
-  of(keyId: string): Count {
-    let count = this.#byKey.get(keyId);
-    if (count === undefined) {
-      if (this.#byKey.size >= MAX_KEYS) this.#forgetIdle();
-      this.#byKey.set(keyId, (count = { inFlight: 0 }));
-    }
-    return count;
-  }
-
-  close(): void {
-    this.#byKey.clear();
-  }
-
-  #forgetIdle(): void {
-    for (const [keyId, { inFlight }] of this.#byKey) if (inFlight === 0) this.#byKey.delete(keyId);
-  }
+  readonly parts = new Parts();
+  /** Nothing is open. */
+  close?(): void;
 }
 
-const MAX_KEYS = 50_000;
+/** What a key may have under way while anything is free, however many keys are busy. */
+const LEAST_OF_KEY = 16;
 const RETRY_AFTER_MS = 1_000;
 
 /** Admits requests while there is room. */
 export class Room {
-  readonly #rooms: Rooms;
-  readonly #max: number;
-  readonly #maxOfKey: number;
-  readonly #known = new WeakMap<Identity, Count>();
+  readonly #parts: Parts;
+  readonly #limits: PartLimits;
 
-  constructor({ max_in_flight: max, in_flight_share: share }: LimitsConfig, host: Host) {
-    this.#rooms = host.shared("limits-room", () => new Rooms());
-    this.#max = max;
-    this.#maxOfKey = Math.max(1, Math.floor((max * Number.parseInt(share, 10)) / 100));
+  constructor({ max_in_flight: capacity, in_flight_share: text }: LimitsConfig, host: Host) {
+    this.#parts = host.shared("limits-room", () => new Rooms()).parts;
+    const share = Number.parseInt(text, 10) / 100;
+    const least = Math.max(1, Math.min(LEAST_OF_KEY, Math.floor(capacity * share)));
+    this.#limits = { capacity, share, least };
   }
 
   /** Takes a place until the exchange is over. Throws `overloaded` when there is none; the master key always gets one. */
   enter(exchange: Exchange, identity: Identity): void {
-    const { all } = this.#rooms;
-    let own = this.#known.get(identity);
-    if (own === undefined) this.#known.set(identity, (own = this.#rooms.of(identity.keyId)));
-    if (identity.kind !== "master") {
-      if (all.inFlight >= this.#max) throw full("The gateway has as many requests under way as it may.");
-      if (own.inFlight >= this.#maxOfKey) throw full("This key has as many requests under way as one key may.");
+    const parts = this.#parts;
+    const holder = holderOf(identity);
+    const { capacity } = this.#limits;
+    if (identity.kind !== "master" && !parts.mayTake(holder, this.#limits)) {
+      if (parts.held >= capacity) throw full("The gateway has as many requests under way as it may (max_in_flight).");
+      const whose = identity.teamId === undefined ? "This key" : "This key, or its team,";
+      throw full(
+        `${whose} has its part of the requests that the gateway may have under way (in_flight_share): ${parts.heldBy(holder)} are the key's, ${parts.held} of ${capacity} are in use.`,
+      );
     }
-    const count = own;
-    all.inFlight += 1;
-    count.inFlight += 1;
-    exchange.onSettle(() => {
-      all.inFlight -= 1;
-      count.inFlight -= 1;
-    });
+    parts.take(holder);
+    exchange.onSettle(() => parts.giveBack(holder));
   }
 }
 

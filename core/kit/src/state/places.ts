@@ -1,0 +1,189 @@
+/** Places: what can be used by so many at the same time, and a bounded queue before it, with a part of both for each key. */
+
+import { GatewayError } from "@sluice/spec";
+import { type Holder, Parts } from "./parts.ts";
+
+/** How many places there are, and how long a request may wait for one. */
+export interface PlaceLimits {
+  readonly places: number;
+  /** Requests that wait at most. */
+  readonly queue: number;
+  readonly waitMs: number;
+  /** What has the places, in the words of a message: `The provider openai`. */
+  readonly what: string;
+  /** Whether a holder may have every place while no other holder has come for a minute. Default false: it has a half. */
+  readonly mayHaveAll?: boolean;
+}
+
+interface Waiter {
+  readonly holder: Holder;
+  readonly limits: PlaceLimits;
+  readonly admit: () => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/** After so long without another holder, a holder is the only one. */
+const ALONE_MS = 60_000;
+const MIN_RETRY_AFTER_MS = 1_000;
+
+/**
+ * Counts places in use. The keys that wait are served in turn, the requests of one key in the order of their arrival. When
+ * the queue is full, the key with the most waiting requests loses its newest one to a key that has fewer.
+ */
+export class Places {
+  readonly #parts = new Parts();
+  /** The waiting requests of each key. The keys are in the order in which they are served. */
+  readonly #waiters = new Map<string, Waiter[]>();
+  readonly #now: () => number;
+  #queued = 0;
+  #lastKey: string | undefined;
+  #lastChangeMs = -Infinity;
+
+  /** `now` gives milliseconds that never go back. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get inUse(): number {
+    return this.#parts.held;
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  /** Whether a holder gets a place at once. */
+  hasRoom(holder: Holder, limits: PlaceLimits): boolean {
+    return !this.#waiters.has(holder.key) && this.#mayTake(holder, limits);
+  }
+
+  /** Whether a request of a holder may wait. */
+  hasQueue(holder: Holder, { queue }: PlaceLimits): boolean {
+    return this.#queued < queue || (queue > 0 && this.#largest(holder) !== undefined);
+  }
+
+  /** Takes a place. The caller has seen that there is room. */
+  take(holder: Holder): void {
+    this.#see(holder);
+    this.#parts.take(holder);
+  }
+
+  /**
+   * Waits for a place and takes it. Rejects with the signal's reason, and with `overloaded` when there is no place to wait, the
+   * wait is too long, or a key with fewer waiting requests needs the place in the queue.
+   */
+  wait(holder: Holder, limits: PlaceLimits, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      this.#see(holder);
+      this.#makeRoom(holder, limits);
+      const leave = (reason: unknown): void => {
+        this.#remove(waiter);
+        waiter.refuse(reason);
+      };
+      const onAbort = (): void => leave(signal.reason);
+      const timer = setTimeout(() => leave(this.#tooLong(holder, limits)), limits.waitMs);
+      const clear = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const waiter: Waiter = {
+        holder,
+        limits,
+        admit: () => {
+          clear();
+          this.#parts.take(holder);
+          resolve();
+        },
+        refuse: (reason) => {
+          clear();
+          reject(reason as Error);
+        },
+      };
+      signal.addEventListener("abort", onAbort);
+      const own = this.#waiters.get(holder.key);
+      if (own === undefined) this.#waiters.set(holder.key, [waiter]);
+      else own.push(waiter);
+      this.#queued += 1;
+    });
+  }
+
+  /** Gives a place back. The next keys in turn that may have a place get one. */
+  release(holder: Holder): void {
+    this.#parts.giveBack(holder);
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#remove(next);
+      // The key goes to the end of the line of keys.
+      const rest = this.#waiters.get(next.holder.key);
+      if (rest !== undefined) {
+        this.#waiters.delete(next.holder.key);
+        this.#waiters.set(next.holder.key, rest);
+      }
+      next.admit();
+    }
+  }
+
+  #next(): Waiter | undefined {
+    for (const [first] of this.#waiters.values()) {
+      if (first !== undefined && this.#mayTake(first.holder, first.limits)) return first;
+    }
+    return undefined;
+  }
+
+  #mayTake(holder: Holder, { places, mayHaveAll = false }: PlaceLimits): boolean {
+    const share = mayHaveAll && this.#isAlone(holder) ? 1 : undefined;
+    return this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share });
+  }
+
+  #isAlone({ key }: Holder): boolean {
+    if (this.#lastKey !== undefined && this.#lastKey !== key) return false;
+    return this.#now() - this.#lastChangeMs > ALONE_MS;
+  }
+
+  #see({ key }: Holder): void {
+    if (key === this.#lastKey) return;
+    if (this.#lastKey !== undefined) this.#lastChangeMs = this.#now();
+    this.#lastKey = key;
+  }
+
+  /** Throws where the queue is full and no other key has more in it. */
+  #makeRoom(holder: Holder, limits: PlaceLimits): void {
+    const { queue, what } = limits;
+    if (this.#queued < queue) return;
+    const largest = queue > 0 ? this.#largest(holder) : undefined;
+    const newest = largest?.at(-1);
+    if (newest === undefined) throw this.#refusal(holder, limits, `${what} has no place free, and ${this.#queued} requests wait`);
+    this.#remove(newest);
+    newest.refuse(this.#refusal(newest.holder, limits, `${what} has ${queue} waiting requests, and another key needs a place`));
+  }
+
+  /** The waiting requests of the key that has most of them, where that is more than the holder will have. */
+  #largest(holder: Holder): readonly Waiter[] | undefined {
+    let most: readonly Waiter[] | undefined;
+    for (const waiters of this.#waiters.values()) if (most === undefined || waiters.length > most.length) most = waiters;
+    const own = this.#waiters.get(holder.key)?.length ?? 0;
+    return most !== undefined && most.length > own + 1 ? most : undefined;
+  }
+
+  #remove(waiter: Waiter): void {
+    const { key } = waiter.holder;
+    const own = this.#waiters.get(key) ?? [];
+    const at = own.indexOf(waiter);
+    if (at < 0) return;
+    own.splice(at, 1);
+    this.#queued -= 1;
+    if (own.length === 0) this.#waiters.delete(key);
+  }
+
+  #tooLong(holder: Holder, limits: PlaceLimits): GatewayError {
+    return this.#refusal(holder, limits, `${limits.what} had no room within ${limits.waitMs} ms`);
+  }
+
+  /** The message says how much of it is the key's own doing. */
+  #refusal(holder: Holder, { places, waitMs }: PlaceLimits, why: string): GatewayError {
+    const own = this.#parts.heldBy(holder);
+    const waiting = this.#waiters.get(holder.key)?.length ?? 0;
+    const message = `${why}. This key has ${own} of ${places} places and ${waiting} waiting requests; send fewer at the same time.`;
+    return new GatewayError("overloaded", message, { retryAfterMs: Math.max(MIN_RETRY_AFTER_MS, Math.min(waitMs, 5_000)) });
+  }
+}
