@@ -9,18 +9,16 @@ const NANO = 1e9;
 export const MOST_DOLLARS = 8_000_000;
 
 /**
- * Dollars as integer nano-dollars. Returns `undefined` for a negative amount, for one with more than nine decimals, and for
- * one beyond {@link MOST_DOLLARS}.
+ * Dollars as integer nano-dollars, rounded to the nearest one: clients send sums of floats, such as 0.30000000000000004.
+ * Returns `undefined` for a negative amount and for one beyond {@link MOST_DOLLARS}.
  */
 export function nanoUsdOf(dollars: number): number | undefined {
   if (dollars === 0) return 0;
   if (!(dollars > 0 && dollars <= MOST_DOLLARS)) return undefined;
-  const text = dollars.toFixed(DIGITS);
-  // `toFixed` rounds; what comes back must be the number that was sent.
-  return Number(text) === dollars ? parseDecimal(text, DIGITS) : undefined;
+  return parseDecimal(dollars.toFixed(DIGITS), DIGITS);
 }
 
-/** Nano-dollars as the nearest number of dollars: the one that was sent. */
+/** Nano-dollars as the nearest number of dollars. */
 export function dollarsOf(nanoUsd: number | null): number | null {
   return nanoUsd === null ? null : nanoUsd / NANO;
 }

@@ -92,13 +92,13 @@ export function readCount(value: JsonValue, name: string): number {
   throw invalid(name, `The field ${name} must be a whole number, 0 or more; null means no limit.`);
 }
 
-/** US dollars, as nano-dollars. */
+/** US dollars, as the nearest whole number of nano-dollars. */
 export function readDollars(value: JsonValue, name: string): number {
   const nanoUsd = typeof value === "number" ? nanoUsdOf(value) : undefined;
   if (nanoUsd !== undefined) return nanoUsd;
   throw invalid(
     name,
-    `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}, with nine decimals at most; null means no limit.`,
+    `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}; null means no limit.`,
   );
 }
 
