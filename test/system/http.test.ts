@@ -61,7 +61,15 @@ describe("OPTIONS", () => {
   });
 
   it("on a path that does not exist is 404", async () => {
-    expect((await ask("/v1/nothing", { method: "OPTIONS" })).status).toBe(404);
+    expect((await ask("/nothing", { method: "OPTIONS" })).status).toBe(404);
+  });
+
+  it("answers alike below every first segment, whether it names a provider or not", async () => {
+    const answers = await Promise.all(
+      ["/echo/v1/x", "/nosuch/v1/x", "/v1/nothing"].map((path) => fetch(`${gateway.publicUrl}${path}`, { method: "OPTIONS" })),
+    );
+    for (const { status, headers } of answers)
+      expect([status, headers.get("allow")]).toEqual([204, answers[0]?.headers.get("allow")]);
   });
 });
 
@@ -108,14 +116,31 @@ describe("a path", () => {
     expect(headers["x-request-id"]).toMatch(UUID_V7);
   });
 
-  it.each(["/nothing", "/v1", "/v1/nothing", "/", "/v1/models/", "/health/other", "/favicon.ico"])(
-    "%s does not exist",
-    async (path) => {
-      const answer = await fetch(`${gateway.publicUrl}${path}`);
-      expect(answer.status).toBe(404);
-      expect(await answer.json()).toMatchObject({ error: { type: "not_found_error", code: 404, param: null } });
-    },
-  );
+  it.each(["/nothing", "/v1", "/v1/nothing", "/", "/health/other", "/favicon.ico"])("%s does not exist", async (path) => {
+    const answer = await ask(path);
+    expect(answer.status).toBe(404);
+    expect(await answer.json()).toMatchObject({ error: { type: "not_found_error", code: 404, param: null } });
+  });
+
+  it("may end in one slash (P13)", async () => {
+    const [models, chat] = await Promise.all([
+      ask("/v1/models/"),
+      ask(`${CHAT}/`, { method: "POST", body: BODY, headers: { "content-type": "application/json" } }),
+    ]);
+    expect([models.status, chat.status]).toEqual([200, 200]);
+    expect((await ask(`${CHAT}/`)).status).toBe(405);
+    expect((await ask("/spend/logs/")).status).toBe(200);
+  });
+
+  it("may name the model as an engine (P13)", async () => {
+    const { model, ...rest } = JSON.parse(BODY) as { model: string };
+    const answer = await ask(`/v1/engines/${model}/chat/completions`, {
+      method: "POST",
+      body: JSON.stringify(rest),
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { model }]);
+  });
 
   it.each(["/v1/models/openai/gpt-4o-mini", "/v1/models/openai%2Fgpt-4o-mini"])(
     "%s may name an id with a slash",

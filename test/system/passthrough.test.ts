@@ -118,9 +118,24 @@ describe("a native request", () => {
     },
   );
 
-  it("is 404 for a prefix that is no provider, and 401 without a key", async () => {
-    expect((await call("/nobody/v1/x")).status).toBe(404);
-    expect((await fetch(`${gateway.publicUrl}/openai/v1/x`)).status).toBe(401);
+  it("is 404 for a prefix that is no provider", async () => {
+    const body = JSON.stringify({ model: "gpt-4o-mini" });
+    expect((await call("/nosuch/v1/x")).status).toBe(404);
+    expect((await call("/nosuch/v1/x", { method: "POST", body, headers: json })).status).toBe(404);
+    expect((await call("/v1/nothing", { method: "POST", body, headers: json })).status).toBe(404);
+  });
+
+  it.each([[undefined], ["sk-no-such-key"]])("does not reveal provider names to the key %s (contract 1.11)", async (key) => {
+    const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const seen = [];
+    for (const path of ["/openai/v1/x", "/nosuch/v1/x", "/v1/nothing", "/ref/v1/x"]) {
+      for (const method of ["GET", "POST", "DELETE"]) {
+        const answer = await fetch(`${gateway.publicUrl}${path}`, { method, headers });
+        const { error } = (await answer.json()) as { error: object };
+        seen.push([answer.status, answer.headers.get("www-authenticate"), error]);
+      }
+    }
+    for (const answer of seen) expect(answer).toEqual([401, ...(seen[0] ?? []).slice(1)]);
   });
 });
 

@@ -84,6 +84,7 @@ function serverOf(
     admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
     workers: server.workers === "auto" ? availableParallelism() : server.workers,
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
+    openDocs: server.open_docs,
     drainTimeoutMs: milliseconds(server.drain_timeout),
     reload: server.reload,
     ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),

@@ -59,6 +59,7 @@ describe("a snapshot", () => {
       reload: "on_save",
       admin: { host: "127.0.0.1", port: 4001 },
       authHeaders: ["x-service-api-key"],
+      openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,
       stalledClientMs: 30_000,

@@ -67,6 +67,8 @@ export interface ServerSettings {
   readonly workers: number;
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
+  /** Whether `/openapi.json` and `/docs` need no key. */
+  readonly openDocs: boolean;
   readonly drainTimeoutMs: number;
   /** Whether an edit applies when it is saved, or when somebody asks. */
   readonly reload: "on_save" | "on_request";

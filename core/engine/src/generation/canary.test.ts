@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { GatewayError, type Attempt } from "@sluice/spec";
+import { type Authority, GatewayError, type Attempt } from "@sluice/spec";
 import { fakeAttempt, fakeClock, fakeLog } from "@sluice/kit/testing";
 import { RouteTable } from "../pipeline/routes.ts";
 import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
@@ -14,7 +14,8 @@ afterEach(() => void vi.useRealTimers());
 function generation(number: number): Generation {
   const snapshot = snapshotOf({ digest: `digest-${number}` });
   const guardrails = { find: () => undefined, list: () => [] };
-  const parts = { routes: new RouteTable<never>(), guardrails, scope: new ClosingScope(fakeLog([])), shadows: [] };
+  const authority = {} as Authority;
+  const parts = { routes: new RouteTable<never>(), guardrails, authority, scope: new ClosingScope(fakeLog([])), shadows: [] };
   return new Generation(number, snapshot, parts, fakeClock());
 }
 

@@ -1,7 +1,7 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
 import type { DependencyContainer } from "tsyringe";
-import { type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type Log } from "@sluice/spec";
+import { type Authority, type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type Log } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
@@ -70,7 +70,12 @@ export async function buildGeneration(
       ];
       if (faults.length > 0) throw new BuildError(faults);
     }
-    return new Generation(number, snapshot, { routes, guardrails, scope, shadows }, container.resolve<Clock>(PROCESS.clock));
+    return new Generation(
+      number,
+      snapshot,
+      { routes, guardrails, authority: container.resolve<Authority>(GENERATION.authority), scope, shadows },
+      container.resolve<Clock>(PROCESS.clock),
+    );
   } catch (error) {
     await scope.close();
     throw error;
@@ -101,6 +106,8 @@ export class Generation {
   readonly snapshot: Snapshot;
   readonly routes: RouteTable<CompiledRoute>;
   readonly guardrails: GuardrailCatalog;
+  /** Resolves keys to identities. */
+  readonly authority: Authority;
   readonly createdAtMs: number;
   /** Its steps in shadow, and what they would have done. */
   readonly shadows: readonly ShadowReport[];
@@ -121,16 +128,18 @@ export class Generation {
     parts: {
       readonly routes: RouteTable<CompiledRoute>;
       readonly guardrails: GuardrailCatalog;
+      readonly authority: Authority;
       readonly scope: ClosingScope;
       readonly shadows: readonly ShadowReport[];
     },
     clock: Clock,
   ) {
-    const { routes, guardrails, scope, shadows } = parts;
+    const { routes, guardrails, authority, scope, shadows } = parts;
     this.number = number;
     this.snapshot = snapshot;
     this.routes = routes;
     this.guardrails = guardrails;
+    this.authority = authority;
     this.createdAtMs = clock.now();
     this.shadows = shadows;
     this.#scope = scope;

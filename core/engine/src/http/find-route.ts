@@ -7,16 +7,22 @@ import { invalidPath, type RequestTarget } from "./request-target.ts";
 
 /** A route to run, or the methods of a path that OPTIONS asked about. */
 export type FoundRoute =
-  | { readonly kind: "route"; readonly route: CompiledRoute; readonly parameters: Readonly<Record<string, string>> }
+  | {
+      readonly kind: "route";
+      readonly route: CompiledRoute;
+      readonly parameters: Readonly<Record<string, string>>;
+      /** Where the request goes, without a trailing slash that the route does not have. */
+      readonly target: RequestTarget;
+    }
   | { readonly kind: "options"; readonly methods: readonly string[] };
 
 /** The route of a request. Throws `route_not_found`, `method_not_allowed` or `invalid_path`. */
-export function findRoute(generation: Generation, method: string, target: RequestTarget): FoundRoute {
+export function findRoute(generation: Generation, method: string, asked: RequestTarget): FoundRoute {
   const { routes } = generation;
+  const target = withoutSlash(routes, method, asked);
   let match = routes.find(method, target.path);
   if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET")) match = routes.find("GET", target.path);
-  // The passthrough takes every path of two segments; those that begin with no provider's name do not exist.
-  if (match.kind === "none" || !isServed(generation, target.path, match)) {
+  if (match.kind === "none") {
     if (method === "TRACE") throw wrongMethod(method, []);
     throw target.hasEncodedSlash ? invalidPath() : noRoute();
   }
@@ -26,15 +32,16 @@ export function findRoute(generation: Generation, method: string, target: Reques
     return { kind: "options", methods };
   }
   if (target.hasEncodedSlash && match.value.operation === "passthrough") throw invalidPath();
-  return { kind: "route", route: match.value, parameters: match.parameters };
+  return { kind: "route", route: match.value, parameters: match.parameters, target };
 }
 
-/** Whether a path that only the passthrough takes begins with a provider's name. */
-function isServed({ snapshot, routes }: Generation, path: string, match: ReturnType<Generation["routes"]["find"]>): boolean {
-  const found = match.kind === "method" ? routes.find(match.allow[0] ?? "", path) : match;
-  if (found.kind !== "found" || found.value.operation !== "passthrough") return true;
-  const { provider } = found.parameters;
-  return provider === undefined || provider === "ref" || snapshot.providers.some(({ name }) => name === provider);
+/** One trailing slash is dropped where a route of the gateway's own stands without it. A native path keeps it. */
+function withoutSlash(routes: Generation["routes"], method: string, target: RequestTarget): RequestTarget {
+  if (!target.path.endsWith("/") || target.path === "/") return target;
+  const path = target.path.slice(0, -1);
+  const match = routes.find(method === "HEAD" ? "GET" : method, path);
+  const isOwn = match.kind === "method" || (match.kind === "found" && match.value.operation !== "passthrough");
+  return isOwn ? { ...target, path } : target;
 }
 
 /** Methods as `allow` says them: HEAD goes wherever GET goes. */
@@ -43,7 +50,7 @@ function withHead(methods: readonly string[]): readonly string[] {
 }
 
 /** The refusal of a path that does not exist. */
-function noRoute(): GatewayError {
+export function noRoute(): GatewayError {
   return new GatewayError("route_not_found", "This path does not exist.");
 }
 

@@ -10,12 +10,12 @@ import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, writePage } from "./egress/page.ts";
 import { cutWhenStalled } from "./egress/stalled.ts";
-import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
+import { findRoute, type FoundRoute, noRoute, wrongMethod } from "./find-route.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { healthPage } from "./health.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
-import { openapiPage } from "./openapi/pages.ts";
+import { isDocsPath, openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
 import { readTarget, type RequestTarget } from "./request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
@@ -54,7 +54,8 @@ async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
   const id = requestId(parts.clock.now());
   let admitted: Admitted | undefined;
   try {
-    admitted = admit(ctx, id, parts);
+    const found = admit(ctx, id, parts);
+    admitted = found instanceof Promise ? await found : found;
   } catch (error) {
     const failure = isGatewayError(error)
       ? error
@@ -75,7 +76,11 @@ interface Admitted {
 }
 
 /** Checks what a request line and headers tell. Returns `undefined` where that was enough for an answer. */
-function admit({ req: message, res: response }: Koa.Context, id: string, parts: PublicParts): Admitted | undefined {
+function admit(
+  { req: message, res: response }: Koa.Context,
+  id: string,
+  parts: PublicParts,
+): Admitted | undefined | Promise<undefined> {
   const method = message.method ?? "GET";
   const target = readTarget(message.url ?? "");
   const health = healthPage(target.path, parts.isReady);
@@ -88,21 +93,22 @@ function admit({ req: message, res: response }: Koa.Context, id: string, parts: 
   const { cors, authHeaders } = generation.snapshot.server;
   if (cors !== undefined) allowOrigin(cors, message, response);
   checkHeaders(message, authHeaders);
-  const page = openapiPage(target.path, generation);
-  if (page !== undefined) {
-    answerPage(response, method, page, id);
+  if (isDocsPath(target.path)) {
+    if (method !== "GET" && method !== "HEAD") answerPage(response, method, undefined, id);
+    else return openapiPage(target.path, generation, message).then((page) => answerPage(response, method, page, id));
     return undefined;
   }
   const found: FoundRoute = findRoute(generation, method, target);
-  if (found.kind === "route") return { generation, target, route: found.route, parameters: found.parameters };
+  if (found.kind === "route") return { generation, ...found };
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
   response.writeHead(204, ["x-request-id", id, "allow", found.methods.join(", ")]).end();
   return undefined;
 }
 
-function answerPage(response: ServerResponse, method: string, page: FixedPage, id: string): void {
+/** Answers for a fixed page; without the page, a method that does not read it. Throws `method_not_allowed`. */
+function answerPage(response: ServerResponse, method: string, page: FixedPage | undefined, id: string): undefined {
   if (method === "OPTIONS") response.writeHead(204, ["x-request-id", id, "allow", "GET, HEAD"]).end();
-  else if (method === "GET" || method === "HEAD") writePage(response, page, ["x-request-id", id]);
+  else if (page !== undefined && (method === "GET" || method === "HEAD")) writePage(response, page, ["x-request-id", id]);
   else throw wrongMethod(method, ["GET", "HEAD"]);
 }
 
@@ -120,6 +126,9 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     async read() {
       const { server, providers, guardrails } = generation.snapshot;
       const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
+      // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
+      const { provider = "ref" } = parameters;
+      if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider)) throw noRoute();
       const request = await receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
       if (request === undefined) return undefined;
       const asked = requestedGuardrails(request.fields, (name) => guardrails.some((guardrail) => guardrail.name === name));

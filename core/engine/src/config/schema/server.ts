@@ -58,6 +58,11 @@ export const serverSchema: JsonSchema = {
       uniqueItems: true,
       items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
     },
+    open_docs: {
+      type: "boolean",
+      default: false,
+      description: "Serves `/openapi.json` and `/docs` without a key. They name routes and key headers, no models or providers.",
+    },
     drain_timeout: {
       type: "string",
       format: "duration",
@@ -161,6 +166,7 @@ export interface ServerSection {
   readonly admin: { readonly host: string; readonly port: number };
   readonly workers: number | "auto";
   readonly auth_headers: readonly string[];
+  readonly open_docs: boolean;
   readonly drain_timeout: string;
   readonly reload: "on_save" | "on_request";
   readonly auto_rollback?: {

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { GatewayError } from "@sluice/spec";
 import type { KeyRing } from "../../resources/key-ring.ts";
+import { presentedKey } from "../presented-key.ts";
 
 const REFUSAL = "The master key is missing or not valid. Send it as: Authorization: Bearer …";
 
@@ -11,15 +12,8 @@ const REFUSAL = "The master key is missing or not valid. Send it as: Authorizati
  * `authentication_failed` for no key, a wrong one and two different ones, and `permission_denied` for a virtual key.
  */
 export async function authenticate(headers: IncomingHttpHeaders, names: readonly string[], keyRing: KeyRing): Promise<void> {
-  const presented = new Set<string | undefined>();
-  for (const name of names) {
-    const value = headers[name];
-    if (value !== undefined) presented.add(String(value).replace(/^Bearer\s+/i, ""));
-  }
-  const { authorization } = headers;
-  if (authorization !== undefined) presented.add(/^Bearer\s+(\S+)\s*$/i.exec(authorization)?.[1]);
-  const [key] = presented;
-  const identity = presented.size === 1 && key !== undefined && key !== "" ? await keyRing.identify(key) : undefined;
+  const key = presentedKey(headers, names);
+  const identity = key === undefined ? undefined : await keyRing.identify(key);
   if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
   if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }

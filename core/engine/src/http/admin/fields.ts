@@ -96,10 +96,7 @@ export function readCount(value: JsonValue, name: string): number {
 export function readDollars(value: JsonValue, name: string): number {
   const nanoUsd = typeof value === "number" ? nanoUsdOf(value) : undefined;
   if (nanoUsd !== undefined) return nanoUsd;
-  throw invalid(
-    name,
-    `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}; null means no limit.`,
-  );
+  throw invalid(name, `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}; null means no limit.`);
 }
 
 /** A span of a second or more, as it is written. */

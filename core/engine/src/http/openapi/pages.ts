@@ -1,7 +1,10 @@
-/** `/openapi.json` and `/docs`: what this gateway serves now, for anybody. */
+/** `/openapi.json` and `/docs`: the routes of the live generation, for requests with a valid key or, where the operator opens them, for all. */
 
+import type { IncomingMessage } from "node:http";
+import { GatewayError } from "@sluice/spec";
 import type { Generation } from "../../generation/generation.ts";
 import type { FixedPage } from "../egress/page.ts";
+import { presentedKey } from "../presented-key.ts";
 import { openapiDocument } from "./document.ts";
 import { DOCS_POLICY, docsPage } from "./html.ts";
 
@@ -10,14 +13,26 @@ interface Pages {
   readonly html: FixedPage;
 }
 
+const REFUSAL = "The API key is missing or not valid. Send it as: Authorization: Bearer sk-…";
+
 /** Made once for a generation, when first asked for. */
 const made = new WeakMap<Generation, Pages>();
 
 const COMMON = { "cache-control": "no-cache", "x-content-type-options": "nosniff" };
 
-/** The page of a documentation path; `undefined` for every other path. */
-export function openapiPage(path: string, generation: Generation): FixedPage | undefined {
-  if (path !== "/openapi.json" && path !== "/docs") return undefined;
+/** Whether a path is one of the documentation. */
+export function isDocsPath(path: string): boolean {
+  return path === "/openapi.json" || path === "/docs";
+}
+
+/** The page of a documentation path. Throws `authentication_failed` without a valid key, unless `server.open_docs` is set. */
+export async function openapiPage(path: string, generation: Generation, message: IncomingMessage): Promise<FixedPage> {
+  const { server } = generation.snapshot;
+  if (!server.openDocs) {
+    const key = presentedKey(message.headers, server.authHeaders);
+    const identity = key === undefined ? undefined : await generation.authority.identify(key);
+    if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
+  }
   let pages = made.get(generation);
   if (pages === undefined) {
     pages = makePages(generation);
