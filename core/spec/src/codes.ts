@@ -195,6 +195,13 @@ export const ERROR_CODES = {
     "The upstream refused the gateway's own credential (401, 402 or 403).",
     "The operator must renew the credential.",
   ),
+  upstream_model_denied: row(
+    502,
+    "upstream_error",
+    false,
+    "The provider's account has no access to this model (401 or 403 that names the model). Other models of the account are served.",
+    "Ask for another model; the operator can enable this one at the provider.",
+  ),
   stream_truncated: row(
     502,
     "upstream_error",

@@ -28,7 +28,7 @@ const FAILURES = table<FailureClass>({
   optinrequired: "auth",
 });
 
-/** What the account may not use is one model; a refused key is all of them, and rests the whole provider. */
+/** What the account may not use is one model; a refused key concerns all of them. */
 const ONE_MODEL = /\bmodel\b|not authorized to perform/i;
 const CONTEXT = /too many total text bytes|expected max(?:imum)? ?length/i;
 
@@ -50,12 +50,7 @@ function failure(name: string, body: JsonObject, status: number | undefined, ret
   switch (kind) {
     case "accessdeniedexception":
       if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), failure: "auth" });
-      // The upstream's own words name accounts and roles.
-      return upstreamError({
-        ...given(status),
-        message: "The upstream's account may not use this model.",
-        failure: "bad_request",
-      });
+      return upstreamError({ ...given(status), failure: "model" });
     case "validationexception":
     case "resourcenotfoundexception":
       return upstreamError({ ...given(status), message, failure: refusalOf(message) });

@@ -76,7 +76,7 @@ describe("a reply", () => {
     ["error-400-context.json", 400, "context_length_exceeded"],
     ["error-400-content-policy.json", 400, "content_policy_violation"],
     ["error-401.json", 401, "upstream_auth_failed"],
-    ["error-403.json", 403, "upstream_auth_failed"],
+    ["error-403.json", 403, "upstream_model_denied"],
     ["error-404.json", 404, "upstream_rejected"],
     ["error-429.json", 429, "upstream_rate_limited"],
     ["error-429-quota.json", 429, "upstream_rate_limited"],

@@ -4,6 +4,7 @@ import { defineStep, pricedAs } from "@sluice/kit";
 import {
   type BalanceStrategy,
   DEPLOYMENTS_KEY,
+  type ErrorCode,
   type Exchange,
   GatewayError,
   type Host,
@@ -21,6 +22,13 @@ import { isOwnLimit } from "./limits-refusal.ts";
 import { mayTryAgain } from "./tries.ts";
 
 const NOBODY: ReadonlySet<GroupMember> = new Set();
+
+/** Failures that the same target would repeat, and that another target may not have. */
+const ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "upstream_auth_failed",
+  "upstream_model_denied",
+  "upstream_unreachable",
+]);
 
 /** What is told of a choice. The texts are there already: every request has one. */
 const CHOSEN: Readonly<Record<BalanceStrategy, string>> = {
@@ -186,7 +194,7 @@ function sooner(before: GatewayError | undefined, error: GatewayError): GatewayE
 /** Whether another target may do better: the failure was the deployment's own, and the exchange has an attempt left. */
 function mayTryAnother(error: unknown, exchange: Exchange): boolean {
   if (!isGatewayError(error) || exchange.signal.aborted || !mayTryAgain(exchange)) return false;
-  return error.retryable || error.code === "upstream_auth_failed" || error.code === "upstream_unreachable";
+  return error.retryable || ELSEWHERE.has(error.code);
 }
 
 function overloaded(model: Model, retryAfterMs: number): GatewayError {

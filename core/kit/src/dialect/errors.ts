@@ -8,6 +8,8 @@ import { readRetryAfterMs } from "../transport/retry-after.ts";
 /** What a failure is. The class decides about another try, another key and another model. */
 export type FailureClass =
   | "auth"
+  /** The credential works, and its account has no access to this one model. */
+  | "model"
   | "quota"
   | "rate_limit"
   | "overloaded"
@@ -32,7 +34,12 @@ export interface UpstreamFailure {
 
 const CONTEXT =
   /context[_ ](?:length|window)|maximum context|prompt is too long|input is too long|too many (?:input )?tokens|exceeds? the (?:maximum|model'?s)[^.]{0,40}token|input length and .?max_tokens.? exceed|token count[^.]{0,60}exceeds/i;
-const POLICY = /content[_ ]?(?:policy|filter|management)|safety (?:system|policy)|usage polic|moderation|responsibleai/i;
+const POLICY =
+  /content[_ ]?(?:policy|filter|management)|safety (?:system|policy)|usage (?:polic|guideline)|content violates|(?:input|prompt|request|content|image) (?:was|has been|is) flagged|moderation|responsibleai/i;
+/** Of a 403: what is said of a model concerns that model, not the credential. */
+const MODEL = /\bmodels?\b/i;
+/** Of a 401, which is about the credential unless it says otherwise. */
+const MODEL_ACCESS = /\baccess\b[^.]{0,40}\bmodel\b|\bmodel\b[^.]{0,80}\baccess\b/i;
 
 /** Whether a provider's message says that the prompt does not fit. */
 export function saysContextWindow(message: string | undefined): boolean {
@@ -44,13 +51,39 @@ export function saysContentPolicy(message: string | undefined): boolean {
   return message !== undefined && POLICY.test(message);
 }
 
+/**
+ * What a refusal with status 401 or 403 concerns: what the request holds, one model, or the credential. `code` is the
+ * provider's own word.
+ */
+export function refusedClass(
+  status: number | undefined,
+  message: string | undefined,
+  code?: string,
+): "auth" | "model" | "content_policy" {
+  if (status === 403 && saysContentPolicy(message)) return "content_policy";
+  if (code === "model_not_found") return "model";
+  const words = status === 403 ? MODEL : MODEL_ACCESS;
+  return message !== undefined && words.test(message) ? "model" : "auth";
+}
+
+/** The error of a model that the provider's account lacks. The provider's words name accounts and projects, and are left out. */
+export function modelDenied(status: number | undefined): GatewayError {
+  return new GatewayError(
+    "upstream_model_denied",
+    `The provider's account has no access to this model${inBrackets(status)}; ask for another model, or have the operator enable it.`,
+  );
+}
+
 /** The gateway's error of a failure. Messages are scrubbed of keys, URLs and ids. */
 export function upstreamError(given: UpstreamFailure): GatewayError {
   const { status, retryAfterMs } = given;
   const message = given.message === undefined || given.message === "" ? undefined : scrub(given.message);
   const wait: GatewayErrorOptions = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const failure = given.failure ?? classOf(status, given.message);
+  const known = given.failure ?? classOf(status, given.message);
+  const failure = known === "auth" ? refusedClass(status, given.message) : known;
   switch (failure) {
+    case "model":
+      return modelDenied(status);
     case "auth":
       return new GatewayError("upstream_auth_failed", `The upstream refused the gateway's credential${withStatus(status)}.`);
     case "quota":
@@ -143,4 +176,8 @@ export function errorBodyOf(body: string): JsonObject | undefined {
   }
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return isObject(first) ? first : undefined;
+}
+
+function inBrackets(status: number | undefined): string {
+  return status === undefined ? "" : ` (status ${status})`;
 }

@@ -1,7 +1,7 @@
 /** Errors of upstreams that speak the reference dialect with words and codes of their own. */
 
 import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/spec";
-import { type FailureClass, readFailure } from "../dialect/errors.ts";
+import { type FailureClass, readFailure, refusedClass } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 
 /** Classes by the words that an upstream puts into `code`, `type` or the code of an inner error; by its status where no word is known. */
@@ -30,11 +30,20 @@ export function readCompatibleError(reply: ErrorReply, words: ErrorWords = {}): 
     const message = [detail.message, body.error, body.detail, body.message].map(textOf).find((text) => text !== undefined);
     return {
       message,
-      // xAI answers 400 to a wrong key (docs.x.ai/docs/key-information/debugging).
-      failure: classOf(detail, status, words) ?? (status === 400 && WRONG_KEY.test(message ?? "") ? "auth" : undefined),
+      failure:
+        classOf(detail, status, words) ?? (isRefused(status, message) ? refusedClass(status, message, word(detail)) : undefined),
       ...(typeof detail.param === "string" && detail.param !== "" ? { param: detail.param } : {}),
     };
   });
+}
+
+/** Whether the account is refused. xAI answers 400 to a wrong key (docs.x.ai/docs/key-information/debugging). */
+function isRefused(status: number, message = ""): boolean {
+  return status === 401 || status === 403 || (status === 400 && WRONG_KEY.test(message));
+}
+
+function word({ code }: JsonObject): string | undefined {
+  return typeof code === "string" ? code : undefined;
 }
 
 function classOf(detail: JsonObject, status: number, words: ErrorWords): FailureClass | undefined {

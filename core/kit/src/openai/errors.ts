@@ -1,9 +1,12 @@
 /** Reads the errors of the reference dialect: error replies, and error objects inside a 200 or a stream. */
 
 import { type ErrorCode, type ErrorReply, GatewayError, type GatewayErrorOptions, type JsonObject } from "@sluice/spec";
+import { modelDenied, refusedClass } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 import { readRetryAfterMs } from "../transport/retry-after.ts";
 import { scrub } from "./scrub.ts";
+
+const REFUSED_CONTENT = "The upstream's content policy refused the request.";
 
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readErrorReply(reply: ErrorReply): GatewayError {
@@ -12,6 +15,9 @@ export function readErrorReply(reply: ErrorReply): GatewayError {
   const { status } = reply;
   if (status === 429) return rateLimited(detail, message, readRetryAfterMs(reply.headers));
   if (status === 401 || status === 402 || status === 403) {
+    const failure = refusedClass(status, message, String(detail?.code ?? ""));
+    if (failure === "model") return modelDenied(status);
+    if (failure === "content_policy") return new GatewayError("content_policy_violation", message ?? REFUSED_CONTENT);
     return new GatewayError("upstream_auth_failed", `The upstream refused the gateway's credential with status ${status}.`);
   }
   if (status === 400 || status === 404 || status === 413 || status === 422) return rejected(status, detail, message);
