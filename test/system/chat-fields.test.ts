@@ -222,6 +222,51 @@ describe("a field of the gateway", () => {
     expect(row?.request_tags.toSorted()).toEqual(["a", "b"]);
   });
 
+  it("of another gateway is dropped and listed, on streams too", async () => {
+    const foreign = { mock_response: "x", litellm_trace_id: "t", "no-log": true, priority: 1, disable_fallbacks: true };
+    for (const stream of [false, true]) {
+      upstream.reset();
+      const asked = stream ? { ...good, stream, stream_options: { include_usage: true } } : good;
+      const answer = await chat(gateway, { ...asked, ...foreign, litellm_metadata: { tags: ["l"], user: "u9" } });
+      await answer.text();
+      expect(answer.status).toBe(200);
+      expect(upstream.requests[0]?.parsed).toEqual(asked);
+      expect(answer.headers.get("x-sluice-dropped-params")).toBe("mock_response, litellm_trace_id, no-log, priority");
+      const [row] = await rowsOf(gateway, answer.headers.get("x-request-id"));
+      expect(row).toMatchObject({ request_tags: ["l"], end_user: "u9" });
+    }
+  });
+
+  it.each([
+    "/v1/chat/completions",
+    "/openai/deployments/gpt-4o-mini/chat/completions",
+    "/v1/embeddings",
+    "/v1/images/generations",
+  ])("is read alike at %s: timeout, retries and tags of headers, a timeout that is no whole second", async (path) => {
+    const ask = (body: object, headers: Record<string, string> = {}) =>
+      fetch(gateway.publicUrl + path, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${gateway.masterKey}`, ...headers },
+        body: JSON.stringify({ model: "gpt-4o-mini", messages: MESSAGES, input: "x", prompt: "x", ...body }),
+      });
+    for (const timeout of [0, -1, 0.1, 1.2, "0.5"]) {
+      const answer = await ask({ timeout });
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: "timeout", code: 400 } }]);
+    }
+    for (const [name, value] of [
+      ["x-sluice-timeout", "0.5"],
+      ["x-sluice-num-retries", "many"],
+    ] as const) {
+      const answer = await ask({}, { [name]: value });
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { param: name } }]);
+    }
+    upstream.script({ kind: "hang" });
+    const late = await ask({}, { "x-sluice-timeout": "1", "x-sluice-num-retries": "0", "x-sluice-tags": "h" });
+    expect(late.status).toBe(504);
+    const [row] = await rowsOf(gateway, late.headers.get("x-request-id"));
+    expect(row).toMatchObject({ request_tags: ["h"] });
+  });
+
   it("named metadata goes to a target that takes it, without what steers the gateway", async () => {
     const metadata = { a: "1", tags: ["b"], guardrails: [], spend_logs_metadata: { c: 1 } };
     expect((await chat(gateway, { ...good, model: "noted", metadata })).status).toBe(200);

@@ -104,6 +104,11 @@ export interface Capabilities {
   readonly tools: boolean;
   /** The optional parameters of the reference dialect that it honours. Absent: all of them. Others are refused, or dropped. */
   readonly parameters?: readonly string[];
+  /**
+   * Top-level fields of the upstream's own requests, beside the reference dialect: `top_k`. Only fields that gateways know as well
+   * need to be named (`priority`): without it the gateway drops them with a notice.
+   */
+  readonly nativeFields?: readonly string[];
   /** Whether a model can do something. Absent, and `undefined`: unknown. A fallback that cannot is passed over. */
   supports?(feature: Feature, model: string): boolean | undefined;
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */

@@ -42,6 +42,7 @@ export default defineProvider<CohereConfig>({
         streaming: true,
         tools: true,
         parameters: PARAMETERS,
+        nativeFields: ["priority"],
         supports,
         inputsPerCall: () => INPUTS_PER_CALL,
       },

@@ -48,6 +48,7 @@ export default defineProvider<CompatibleConfig>({
         streaming: true,
         tools,
         parameters,
+        ...(preset.native === undefined ? {} : { nativeFields: preset.native }),
         supports: (feature) => (preset.lacks?.includes(feature) === true ? false : undefined),
       },
       encode(request) {

@@ -20,6 +20,8 @@ export interface Preset {
   readonly hasNoTools?: true;
   /** Parameters of the reference dialect that it refuses or does not heed. */
   readonly refused: readonly string[];
+  /** Fields of its own that gateways know as well: `priority`. */
+  readonly native?: readonly string[];
   /** Other names of parameters. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Members that go along where the client sends none. */
@@ -212,11 +214,18 @@ export const PRESETS = {
     lacks: ["audio", "documents", "speech"],
   },
   // docs.vllm.ai/en/latest/serving/openai_compatible_server.html.
-  vllm: { ...LOCAL, baseUrl: "http://127.0.0.1:8000/v1", thoughts: "reasoning", finish: { abort: "overloaded" } },
+  vllm: {
+    ...LOCAL,
+    baseUrl: "http://127.0.0.1:8000/v1",
+    native: ["priority"],
+    thoughts: "reasoning",
+    finish: { abort: "overloaded" },
+  },
   // lmstudio.ai/docs/app/api/endpoints/openai ("Supported payload parameters").
   lmstudio: {
     ...LOCAL,
     baseUrl: "http://127.0.0.1:1234/v1",
+    native: ["ttl"],
     refused: [...LOCAL.refused, "n", "logprobs", "top_logprobs", "parallel_tool_calls"],
     renamed: { max_completion_tokens: "max_tokens" },
     blocks: ["image_url"],
@@ -224,7 +233,7 @@ export const PRESETS = {
     lacks: ["audio", "documents", "speech"],
   },
   // Anything else: everything goes on as it is, and the server says what it cannot.
-  custom: { operations: ["chat", "embeddings", "images"], refused: [] },
+  custom: { operations: ["chat", "embeddings", "images"], refused: [], native: ["priority", "ttl", "policies"] },
 } as const satisfies Record<string, Preset>;
 
 /** A preset's name. */

@@ -1,11 +1,13 @@
 /** Parameters that a provider cannot honour: refused by name, or dropped where somebody said so. Metadata, where a target takes it. */
 
 import { isObject } from "@sluice/kit";
+import { gatewayFieldKind, isGatewayOnly } from "@sluice/kit/dialect";
 import { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "@sluice/kit/openai";
 import {
   type Capabilities,
   type Exchange,
   GatewayError,
+  type GatewayFields,
   isGatewayError,
   type JsonObject,
   type Operation,
@@ -32,7 +34,9 @@ export function settleParameters(
   exchange.headers.delete(HEADER);
   const { target } = request;
   const fields = exchange.request?.fields;
-  const asked = target.forwardMetadata === true ? withMetadata(request, fields?.metadata) : request;
+  const { asked: plain, ignored } = withoutGatewayFields(request, instance, fields);
+  if (ignored.length > 0) exchange.headers.set(HEADER, ignored.join(", "));
+  const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
   const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
   const { capabilities } = instance.translation;
   const unsupported = namesWithout(capabilities, request.operation);
@@ -43,6 +47,18 @@ export function settleParameters(
   if (wanted.length > 0 && !isDropping) throw unsupportedParameters(instance.name, wanted);
   const settled = present.length === 0 ? asked : without(asked, present);
   return isDropping ? dropRefused(settled, instance, exchange, wanted) : settled;
+}
+
+/** The request without fields that other gateways know, but for those of the provider's own dialect; and their names. */
+function withoutGatewayFields(
+  request: ProviderRequest,
+  { translation }: ProviderInstance,
+  fields: GatewayFields | undefined,
+): { readonly asked: ProviderRequest; readonly ignored: readonly string[] } {
+  const taken = Object.keys(fields ?? {}).filter((name) => gatewayFieldKind(name) === "foreign");
+  const native = translation.capabilities.nativeFields;
+  const left = Object.keys(request.document.value).filter((name) => isGatewayOnly(name, native));
+  return { asked: left.length === 0 ? request : without(request, left), ignored: [...taken, ...left] };
 }
 
 /** Drops what the provider refuses only when it sees the values. Encoding is pure: trying it sends nothing. */
@@ -60,7 +76,7 @@ function dropRefused(
     dropped.push(refused);
   }
   if (dropped.length > 0) {
-    const names = dropped.join(", ");
+    const names = [exchange.headers.get(HEADER) ?? [], dropped].flat().join(", ");
     exchange.headers.set(HEADER, names);
     exchange.note("provider", "dropped parameters", names);
   }

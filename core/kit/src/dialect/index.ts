@@ -14,6 +14,7 @@ export {
   type UpstreamFailure,
 } from "./errors.ts";
 export { finishReason, type FinishReason, type FinishTable } from "./finish.ts";
+export { gatewayFieldKind, type GatewayFieldKind, isGatewayOnly, OWN_GATEWAY_FIELDS } from "./gateway-names.ts";
 export { aspectRatioOf, imagesReply, readSize } from "./images.ts";
 export { parseObject, present, textIn } from "./members.ts";
 export { mapId, mapNames, mapToolNames, type NameMap, type NameRule } from "./names.ts";

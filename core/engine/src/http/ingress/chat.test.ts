@@ -61,6 +61,49 @@ describe("a chat request", () => {
     expect(receive(text, { "x-sluice-tags": "c, d ,,a" }).tags).toEqual(["a", "b", "c", "d"]);
   });
 
+  it("has the tags, the user and the notes of litellm_metadata, as an object or as text", () => {
+    const notes = { tags: ["a"], user: "u", trace: "t", spend_logs_metadata: { b: 1 } };
+    for (const said of [notes, JSON.stringify(notes)]) {
+      const text = `{"model":"m",${messages},"metadata":{"tags":["c"],"trace":"mine"},"litellm_metadata":${JSON.stringify(said)}}`;
+      const request = receive(text);
+      expect(request).toMatchObject({ endUser: "u", metadata: { trace: "mine", spend_logs_metadata: { b: 1 } } });
+      expect(request.tags.toSorted()).toEqual(["a", "c"]);
+      expect(request.document.bytes).toBe(`{"model":"m",${messages}}`);
+    }
+    expect(receive(`{"model":"m",${messages},"user":"v","litellm_metadata":{"user":"u"}}`).endUser).toBe("v");
+  });
+
+  it("loses what other gateways know, and keeps it among its fields", () => {
+    const own = '"mock_response":"x","litellm_trace_id":"t","no-log":true,"api_key":"k","disable_fallbacks":true';
+    const request = receive(`{"model":"m",${own},${messages},"priority":1}`);
+    expect(request.document.bytes).toBe(`{"model":"m",${messages},"priority":1}`);
+    expect(Object.keys(request.fields)).toEqual([
+      "mock_response",
+      "litellm_trace_id",
+      "no-log",
+      "api_key",
+      "disable_fallbacks",
+      "fallbacks",
+    ]);
+    expect(request.fields.fallbacks).toEqual([]);
+  });
+
+  it("reads headers where the body says nothing, and refuses what they may not say", () => {
+    const said = { "x-sluice-timeout": "7", "x-sluice-num-retries": "1" };
+    const request = receive(`{"model":"m",${messages}}`, said);
+    expect([request.timeoutMs, request.fields.num_retries]).toEqual([7_000, 1]);
+    const both = receive(`{"model":"m",${messages},"timeout":3,"num_retries":0}`, said);
+    expect([both.timeoutMs, both.fields.num_retries]).toEqual([3_000, 0]);
+    for (const [name, value] of [
+      ["x-sluice-timeout", "0"],
+      ["x-sluice-timeout", "1.5"],
+      ["x-sluice-timeout", "soon"],
+      ["x-sluice-num-retries", "-1"],
+    ] as const) {
+      expect(() => receive(`{"model":"m",${messages}}`, { [name]: value })).toThrow(expect.objectContaining({ param: name }));
+    }
+  });
+
   it("records metadata, but not what steers the gateway", () => {
     const text = `{"model":"m",${messages},"metadata":{"a":1,"tags":["x"],"guardrails":[],"spend_logs_metadata":{"z":1}}}`;
     expect(receive(text, { "x-request-id": "mine" }).metadata).toEqual({
@@ -104,8 +147,12 @@ describe("a chat request", () => {
     '"metadata":null,"tags":null,"user":null,"timeout":null,"fallbacks":null,"cache":null',
     '"fallbacks":["a",{"model":"b","temperature":0}]',
     '"cache":{"ttl":60,"s-maxage":5,"no-cache":true,"no-store":false,"namespace":"x"}',
-    '"timeout":0.5',
-    '"timeout":-1',
+
+    '"timeout":1',
+    '"timeout":900000000',
+    '"litellm_metadata":{"tags":["a"],"user":"u","x":1}',
+    '"litellm_metadata":"{\\"tags\\":[\\"a\\"]}"',
+    '"disable_fallbacks":true,"mock_response":{"a":1},"no-log":true,"priority":1',
     '"unknown":{"__proto__":{"x":1}},"x":1e400',
   ])("with %s is accepted", (field) => {
     expect(() => receive(`{"model":"m",${messages},${field}}`)).not.toThrow();
@@ -186,6 +233,16 @@ describe("a chat request", () => {
       ['"fallbacks":[{}]', "fallbacks[0].model"],
       ['"context_window_fallback_dict":{"a":1}', "context_window_fallback_dict.a"],
       ['"timeout":"600"', "timeout"],
+      ['"timeout":0.5', "timeout"],
+      ['"timeout":0', "timeout"],
+      ['"timeout":-1', "timeout"],
+      ['"timeout":1.2', "timeout"],
+      ['"litellm_metadata":[]', "litellm_metadata"],
+      ['"litellm_metadata":"no JSON"', "litellm_metadata"],
+      ['"litellm_metadata":{"tags":"a"}', "litellm_metadata.tags"],
+      ['"litellm_metadata":"{\\"tags\\":[1]}"', "litellm_metadata.tags[0]"],
+      [`"litellm_metadata":{"a":"${"x".repeat(513)}"}`, "litellm_metadata.a"],
+      ['"disable_fallbacks":"yes"', "disable_fallbacks"],
       ['"drop_params":"true"', "drop_params"],
       ['"tags":"a"', "tags"],
       ['"tags":["a",7]', "tags[1]"],

@@ -9,7 +9,10 @@ import {
   type JsonValue,
 } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
-import { type FieldTable, invalidField } from "./body-fields.ts";
+import { gatewayFieldKind, isGatewayOnly } from "@sluice/kit/dialect";
+import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
+import { headerFields } from "./gateway-headers.ts";
+import { compileShape } from "./shape.ts";
 
 const MAX_TAGS = 64;
 const MAX_TAG_CHARACTERS = 256;
@@ -19,7 +22,6 @@ const MAX_METADATA_TEXT = 512;
 /** Of a value that is no text, as JSON. */
 const MAX_METADATA_JSON = 2_048;
 const MAX_USER_CHARACTERS = 256;
-const MIN_TIMEOUT_MS = 1_000;
 
 const TAG = {
   type: "string",
@@ -34,6 +36,16 @@ const GUARDRAILS = {
   items: { anyOf: [{ type: "string" }, { type: "object", additionalProperties: { type: "object" } }] },
 } as const;
 const SECONDS = { type: "number", minimum: 0 } as const;
+const STEERED = {
+  tags: { ...TAGS, type: ["array", "null"] },
+  guardrails: { ...GUARDRAILS, type: ["array", "null"] },
+  spend_logs_metadata: { type: ["object", "null"], maxProperties: MAX_METADATA_ENTRIES },
+} as const;
+const NOTES = {
+  type: "object",
+  maxProperties: MAX_METADATA_ENTRIES,
+  properties: { ...STEERED, user: { type: ["string", "null"] } },
+} as const;
 
 /** Fields that every operation with a JSON body takes. */
 export const GATEWAY_FIELDS = {
@@ -52,13 +64,16 @@ export const GATEWAY_FIELDS = {
     schema: {
       type: "object",
       maxProperties: MAX_METADATA_ENTRIES,
-      properties: {
-        tags: { ...TAGS, type: ["array", "null"] },
-        guardrails: { ...GUARDRAILS, type: ["array", "null"] },
-        spend_logs_metadata: { type: ["object", "null"], maxProperties: MAX_METADATA_ENTRIES },
-      },
+      properties: STEERED,
       description: "Notes for the spend row. Sent to the provider only where the target says `forward_metadata: true`.",
       examples: [{ ticket: "T-1", tags: ["project:demo"] }],
+    },
+  },
+  litellm_metadata: {
+    schema: {
+      anyOf: [NOTES, { type: "string" }],
+      description: "The same in LiteLLM's words, and the end user as `user`; an object, or one as JSON text. Never forwarded.",
+      examples: [{ tags: ["project:demo"], user: "user-1234" }],
     },
   },
   tags: { schema: { ...TAGS, description: "Tags of the spend row.", examples: [["project:demo"]] } },
@@ -102,6 +117,9 @@ export const GATEWAY_FIELDS = {
       examples: [["gpt-4o"]],
     },
   },
+  disable_fallbacks: {
+    schema: { type: "boolean", description: "true: the same as `fallbacks: []`.", examples: [true] },
+  },
   context_window_fallback_dict: {
     schema: {
       type: "object",
@@ -113,8 +131,9 @@ export const GATEWAY_FIELDS = {
   },
   timeout: {
     schema: {
-      type: "number",
-      description: "Seconds until the answer must be there; at least 1, at most the route's deadline.",
+      type: "integer",
+      minimum: 1,
+      description: "Seconds until the answer must be there: a whole number from 1 on. The route's deadline bounds it.",
       examples: [30],
     },
   },
@@ -127,9 +146,6 @@ export const GATEWAY_FIELDS = {
   },
 } as const satisfies FieldTable;
 
-/** Names that never reach an upstream. The model does, as the target's. */
-const CONSUMED = Object.keys(GATEWAY_FIELDS).filter((name) => name !== "model");
-
 /** Keys of `metadata` that steer the gateway and are not recorded as they are. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
 
@@ -140,22 +156,93 @@ const NO_METADATA: JsonObject = Object.freeze({});
 /** What every operation takes out of a body. */
 export type CommonPart = Pick<GatewayRequest, "document" | "fields" | "model" | "timeoutMs" | "endUser" | "tags" | "metadata">;
 
-/** The common part of a body whose fields have been checked. Throws `invalid_field` for what no table can say. */
+/** What a native body and its headers say to the gateway. `cut` names the members that the upstream must not see. */
+export type NativePart = Omit<CommonPart, "document" | "model"> & { readonly cut: readonly string[] };
+
+const checkNotes = compileShape(NOTES);
+const { model: _model, metadata: _metadata, ...OWN_OF_NATIVE } = GATEWAY_FIELDS;
+const checkNativeFields = compileFields(OWN_OF_NATIVE);
+
+/**
+ * The common part of a body whose fields have been checked: what gateways alone know is taken out, and `x-sluice-*` headers stand
+ * in for members that the body has not. Throws `invalid_field` for what no table can say.
+ */
 export function takeGatewayFields(document: JsonDocument, client: ClientRequest): CommonPart {
   const { value } = document;
-  const present = CONSUMED.filter((name) => name in value);
-  const fields: GatewayFields = present.length === 0 ? NO_FIELDS : Object.fromEntries(present.map((name) => [name, value[name]]));
-  const metadata = isObject(value.metadata) ? value.metadata : NO_METADATA;
-  if (present.length > 0) checkValues(metadata);
+  const taken: string[] = [];
+  for (const name in value) {
+    const kind = gatewayFieldKind(name);
+    if (kind === "own" || kind === "foreign") taken.push(name);
+  }
   return {
-    document: present.length === 0 ? document : document.with(Object.fromEntries(present.map((name) => [name, undefined]))),
-    fields,
+    document: taken.length === 0 ? document : document.with(Object.fromEntries(taken.map((name) => [name, undefined]))),
     model: String(value.model),
-    ...(typeof value.timeout === "number" ? { timeoutMs: Math.max(MIN_TIMEOUT_MS, value.timeout * 1_000) } : {}),
-    endUser: typeof value.user === "string" ? value.user.slice(0, MAX_USER_CHARACTERS) : null,
-    tags: tagsOf(value.tags, metadata.tags, client.header("x-sluice-tags")),
-    metadata: recordedMetadata(metadata, client.header("x-request-id")),
+    ...readFields(value, taken, isObject(value.metadata) ? value.metadata : NO_METADATA, client),
   };
+}
+
+/**
+ * The same of a native body, which keeps its `metadata`. `native` are the fields of the upstream's own. Throws `invalid_field` for
+ * a gateway's field that is wrong.
+ */
+export function takeNativeFields(body: JsonObject, client: ClientRequest, native: readonly string[] = []): NativePart {
+  const cut = Object.keys(body).filter((name) => isGatewayOnly(name, native));
+  const own: JsonObject = Object.fromEntries(cut.map((name) => [name, body[name]]));
+  if (cut.length > 0) checkNativeFields(own);
+  const user = isObject(body.metadata) ? (body.user ?? body.metadata.user_id) : body.user;
+  return { ...readFields({ ...own, user }, cut, NO_METADATA, client), cut };
+}
+
+function readFields(
+  value: JsonObject,
+  taken: readonly string[],
+  metadata: JsonObject,
+  client: ClientRequest,
+): Omit<CommonPart, "document" | "model"> {
+  const notes = readNotes(value.litellm_metadata);
+  const headers = headerFields(client);
+  const { user = notes.user } = value;
+  if (metadata !== NO_METADATA) checkValues(["metadata"], metadata);
+  const timeout = value.timeout ?? headers.timeout;
+  return {
+    fields: fieldsOf(value, taken, notes, headers.numRetries),
+    ...(typeof timeout === "number" ? { timeoutMs: timeout * 1_000 } : {}),
+    endUser: typeof user === "string" ? user.slice(0, MAX_USER_CHARACTERS) : null,
+    tags: tagsOf([value.tags, metadata.tags, notes.tags], client.header("x-sluice-tags")),
+    metadata: recordedMetadata(notes, metadata, client.header("x-request-id")),
+  };
+}
+
+/** The fields by their names, as the steps read them. */
+function fieldsOf(value: JsonObject, taken: readonly string[], notes: JsonObject, numRetries: number | undefined): GatewayFields {
+  const isRetried = numRetries !== undefined && (value.num_retries ?? undefined) === undefined;
+  if (taken.length === 0 && !isRetried) return NO_FIELDS;
+  const isFixed = value.disable_fallbacks === true && (value.fallbacks ?? undefined) === undefined;
+  return {
+    ...Object.fromEntries(taken.map((name) => [name, value[name]])),
+    ...(notes === NO_METADATA ? {} : { litellm_metadata: notes }),
+    ...(isRetried ? { num_retries: numRetries } : {}),
+    ...(isFixed ? { fallbacks: [] } : {}),
+  };
+}
+
+/** `litellm_metadata`: an object, or one as JSON text. */
+function readNotes(value: JsonValue | undefined): JsonObject {
+  if (value === undefined || value === null) return NO_METADATA;
+  const notes = typeof value === "string" ? parsed(value) : value;
+  if (!isObject(notes)) throw invalidField(["litellm_metadata"], "must be an object, or one as JSON text");
+  const fault = checkNotes(notes);
+  if (fault !== undefined) throw invalidField(["litellm_metadata", ...fault.path], fault.problem);
+  checkValues(["litellm_metadata"], notes);
+  return notes;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -163,12 +250,14 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
  * options: what a guardrail does is the operator's to say.
  */
 export function requestedGuardrails(fields: GatewayFields, isKnown: (name: string) => boolean): readonly string[] {
-  const { guardrails, metadata } = fields;
-  if (guardrails === undefined && metadata === undefined) return NO_NAMES;
-  const inMetadata = isObject(metadata as JsonValue) ? (metadata as JsonObject).guardrails : undefined;
+  const { guardrails, metadata, litellm_metadata: notes } = fields;
+  if (guardrails === undefined && metadata === undefined && notes === undefined) return NO_NAMES;
+  const inside = (value: unknown): JsonValue | undefined =>
+    isObject(value as JsonValue) ? (value as JsonObject).guardrails : undefined;
   const names = [
     ...namesAt(["guardrails"], guardrails as JsonValue | undefined, isKnown),
-    ...namesAt(["metadata", "guardrails"], inMetadata, isKnown),
+    ...namesAt(["metadata", "guardrails"], inside(metadata), isKnown),
+    ...namesAt(["litellm_metadata", "guardrails"], inside(notes), isKnown),
   ];
   return [...new Set(names)];
 }
@@ -193,10 +282,10 @@ function namesAt(place: readonly string[], value: JsonValue | undefined, isKnown
   });
 }
 
-function checkValues(metadata: JsonObject): void {
+function checkValues(place: readonly string[], metadata: JsonObject): void {
   for (const [name, value] of Object.entries(metadata)) {
-    if (name === "spend_logs_metadata" && isObject(value)) checkEntries(["metadata", name], value);
-    else if (!STEERING_METADATA.has(name)) checkEntry(["metadata", name.slice(0, 80)], value);
+    if (name === "spend_logs_metadata" && isObject(value)) checkEntries([...place, name], value);
+    else if (!STEERING_METADATA.has(name)) checkEntry([...place, name.slice(0, 80)], value);
   }
 }
 
@@ -213,10 +302,10 @@ function checkEntry(place: readonly string[], value: JsonValue | undefined): voi
   }
 }
 
-function tagsOf(tags: JsonValue | undefined, metadataTags: JsonValue | undefined, header: string | undefined): readonly string[] {
-  if (tags === undefined && metadataTags === undefined && header === undefined) return NO_TAGS;
+function tagsOf(lists: readonly (JsonValue | undefined)[], header: string | undefined): readonly string[] {
+  if (header === undefined && lists.every((list) => list === undefined)) return NO_TAGS;
   const fromHeader = header?.split(",", MAX_TAGS).map((tag) => tag.trim().slice(0, MAX_TAG_CHARACTERS)) ?? [];
-  const all = [...strings(tags), ...strings(metadataTags), ...fromHeader].filter((tag) => tag !== "");
+  const all = [...lists.flatMap(strings), ...fromHeader].filter((tag) => tag !== "");
   return [...new Set(all)];
 }
 
@@ -224,10 +313,16 @@ function strings(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-function recordedMetadata(metadata: JsonObject, clientId: string | undefined): Readonly<Record<string, unknown>> {
-  if (metadata === NO_METADATA && clientId === undefined) return NO_METADATA;
-  const recorded = Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name));
-  const { spend_logs_metadata: extra } = metadata;
+/** What the row keeps. `metadata` wins over `litellm_metadata`, whose `user` is the row's end user. */
+function recordedMetadata(
+  notes: JsonObject,
+  metadata: JsonObject,
+  clientId: string | undefined,
+): Readonly<Record<string, unknown>> {
+  if (notes === NO_METADATA && metadata === NO_METADATA && clientId === undefined) return NO_METADATA;
+  const { user: _user, ...others } = notes;
+  const recorded = Object.entries({ ...others, ...metadata }).filter(([name]) => !STEERING_METADATA.has(name));
+  const extra = metadata.spend_logs_metadata ?? notes.spend_logs_metadata;
   return {
     ...Object.fromEntries(recorded),
     ...(isObject(extra) ? { spend_logs_metadata: extra } : {}),

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { gatewayFieldKind, isGatewayOnly } from "./gateway-names.ts";
+
+describe("a field that gateways know", () => {
+  it.each([
+    ["tags", "own"],
+    ["litellm_metadata", "own"],
+    ["disable_fallbacks", "own"],
+    ["litellm_trace_id", "foreign"],
+    ["mock_response", "foreign"],
+    ["mock_testing_fallbacks", "foreign"],
+    ["no-log", "foreign"],
+    ["api_key", "foreign"],
+    ["priority", "shared"],
+    ["temperature", undefined],
+    ["top_k", undefined],
+    ["constructor", undefined],
+  ])("%s is %s", (name, kind) => {
+    expect(gatewayFieldKind(name)).toBe(kind);
+  });
+
+  it("belongs to an upstream whose dialect has it", () => {
+    expect(isGatewayOnly("priority")).toBe(true);
+    expect(isGatewayOnly("priority", ["priority"])).toBe(false);
+    expect(isGatewayOnly("guardrails", ["guardrails"])).toBe(false);
+    expect(isGatewayOnly("metadata")).toBe(false);
+    expect(isGatewayOnly("messages")).toBe(false);
+  });
+});

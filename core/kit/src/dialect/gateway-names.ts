@@ -1,0 +1,93 @@
+/** Top-level members of a request that gateways know and model APIs do not. Data, and the questions that are asked of it. */
+
+/**
+ * What a gateway field is. `own`: this gateway honours it. `foreign`: other gateways honour it, this one drops it with a notice.
+ * `shared`: the same, unless the target's dialect has a field of that name (`Capabilities.nativeFields`).
+ */
+export type GatewayFieldKind = "own" | "foreign" | "shared";
+
+/** Names that begin so belong to LiteLLM, whatever follows (its `all_litellm_params`). */
+const FOREIGN_PREFIXES = ["litellm_", "mock_"] as const;
+
+const OWN = [
+  "guardrails",
+  "caching",
+  "cache",
+  "num_retries",
+  "fallbacks",
+  "context_window_fallback_dict",
+  "disable_fallbacks",
+  "timeout",
+  "tags",
+  "metadata",
+  "litellm_metadata",
+  "drop_params",
+];
+
+/** LiteLLM's fields of a request (docs.litellm.ai/docs/proxy/user_keys and `all_litellm_params` in `litellm/types/utils.py`). */
+const FOREIGN = [
+  "no-log",
+  "guardrail_config",
+  "disable_global_guardrail",
+  "disable_global_guardrails",
+  "max_retries",
+  "retry_policy",
+  "retry_strategy",
+  "context_window_fallbacks",
+  "content_policy_fallbacks",
+  "max_fallbacks",
+  "fallback_depth",
+  "stream_timeout",
+  "request_timeout",
+  "force_timeout",
+  "cooldown_time",
+  "additional_drop_params",
+  "allowed_openai_params",
+  "allowed_model_region",
+  "api_key",
+  "api_base",
+  "base_url",
+  "api_version",
+  "custom_llm_provider",
+  "user_config",
+  "fastest_response",
+  "base_model",
+  "model_info",
+  "model_list",
+  "input_cost_per_token",
+  "output_cost_per_token",
+  "input_cost_per_second",
+  "output_cost_per_second",
+  "prompt_id",
+  "prompt_variables",
+  "prompt_label",
+  "prompt_version",
+  "cache_key",
+  "preset_cache_key",
+  "caching_groups",
+];
+
+/** `priority` is also vLLM's and Cohere's, `ttl` LM Studio's. */
+const SHARED = ["priority", "ttl", "policies"];
+
+const KINDS: ReadonlyMap<string, GatewayFieldKind> = new Map([
+  ...OWN.map((name) => [name, "own"] as const),
+  ...FOREIGN.map((name) => [name, "foreign"] as const),
+  ...SHARED.map((name) => [name, "shared"] as const),
+]);
+
+/** The fields that the gateway honours. They are checked where the request comes in, and never forwarded. */
+export const OWN_GATEWAY_FIELDS: readonly string[] = OWN;
+
+/** What a top-level member of a request is to a gateway; `undefined` for a member of a model API. */
+export function gatewayFieldKind(name: string): GatewayFieldKind | undefined {
+  return KINDS.get(name) ?? (FOREIGN_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "foreign" : undefined);
+}
+
+/**
+ * Whether only gateways know a member, as seen from an upstream whose own fields are `native`. Such a member is never
+ * forwarded. `metadata` is a field of most APIs: a native body keeps it.
+ */
+export function isGatewayOnly(name: string, native: readonly string[] = []): boolean {
+  return name !== "metadata" && gatewayFieldKind(name) !== undefined && !native.includes(name);
+}
