@@ -4,7 +4,8 @@ import type { ClientRequest, GatewayRequest, JsonDocument, JsonObject } from "@s
 import { isObject } from "@sluice/kit";
 import { CHAT_FIELDS } from "./chat-fields.ts";
 import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
-import { GATEWAY_FIELDS, takeGatewayFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
+import { takeGatewayFields } from "./gateway-fields.ts";
 
 /** Every field that a chat request may hold and the gateway knows. */
 export const CHAT_BODY: FieldTable = { ...GATEWAY_FIELDS, ...CHAT_FIELDS };

@@ -2,7 +2,8 @@
 
 import type { ClientRequest, GatewayRequest, JsonDocument, JsonValue } from "@sluice/spec";
 import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
-import { GATEWAY_FIELDS, takeGatewayFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
+import { takeGatewayFields } from "./gateway-fields.ts";
 
 /** Inputs of one request at most (platform.openai.com/docs/api-reference/embeddings/create). */
 const MAX_INPUTS = 2_048;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { OWN_GATEWAY_FIELDS } from "@sluice/kit/dialect";
 import { fakeClient } from "@sluice/kit/testing";
-import { GATEWAY_FIELDS, takeNativeFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
+import { takeNativeFields } from "./gateway-fields.ts";
 
 describe("the kit's list of the gateway's own fields", () => {
   it("holds every field that is checked here", () => {

@@ -2,7 +2,8 @@
 
 import type { ClientRequest, GatewayRequest, JsonDocument } from "@sluice/spec";
 import { compileFields, type FieldTable } from "./body-fields.ts";
-import { GATEWAY_FIELDS, takeGatewayFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
+import { takeGatewayFields } from "./gateway-fields.ts";
 
 /** Every field that an image request may hold and the gateway knows. */
 export const IMAGES_BODY: FieldTable = {

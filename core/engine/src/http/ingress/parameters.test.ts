@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Operation } from "@sluice/spec";
 import { PARAMETERS } from "@sluice/kit/openai";
 import { bodyOf } from "./body-schemas.ts";
-import { GATEWAY_FIELDS } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
 
 /** What a request is, and what the gateway itself honours. */
 const NOT_ASKED = new Set(["messages", "input", "prompt", "stream", "stream_options", "user", ...Object.keys(GATEWAY_FIELDS)]);
