@@ -130,6 +130,23 @@ describe("an image by URL", () => {
     },
   );
 
+  it.each([
+    "http://127.0.0.1/x.png",
+    "http://example.com/x.png",
+    "HTTP://example.com/x.png",
+    " http://example.com/x.png",
+    "ht\ttp://example.com/x.png",
+    "file:///etc/passwd",
+    "ftp://example.com/x.png",
+    "gs://bucket/x.png",
+    "javascript:1",
+  ])("%j is refused and never handed on (contract 1.12)", async (url) => {
+    const before = upstream.requests.length;
+    const asked = ask("gemini/gemini-2.5-flash", url);
+    await expect(asked).rejects.toMatchObject({ status: 400, param: "messages[0].content[1].image_url.url" });
+    expect(upstream.requests.length).toBe(before);
+  });
+
   it("is refused by a provider that needs bytes where nothing is fetched", async () => {
     const before = store.requests.length;
     await expect(ask("bare/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "https://example.com/a.png")).rejects.toThrow(

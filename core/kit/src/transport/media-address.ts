@@ -18,6 +18,8 @@ export interface VettedUrl {
 /** Names that mean this machine, its network or its cloud (RFC 6761, RFC 6762, RFC 8375, the providers' metadata services). */
 const INNER_NAME = /(?:^|\.)(?:localhost|local|internal|intranet|lan|home\.arpa|localdomain)$|^metadata(?:\.|$)/;
 
+const MAX_SCHEME_CHARACTERS = 1_000;
+
 /** Reads a URL of a client. Returns what is wrong with it as words that complete "it …". */
 export function vetUrl(text: string, settings: MediaFetchSettings, base?: URL): VettedUrl | string {
   if (isOdd(text)) return "holds a character that no URL may hold";
@@ -38,16 +40,29 @@ function isOdd(text: string): boolean {
   return Array.from(text).some((character) => character <= " " || character === "\\" || character === "\u007f");
 }
 
-/** Whether the host of a URL is one that is fetched from: `*`, `*.example.com` for what is below it, `cdn.example.com`. */
-export function isFetchedFrom(text: string, { hosts, allowOrigins }: MediaFetchSettings): boolean {
-  if (!URL.canParse(text)) return /^https?:/i.test(text);
+/**
+ * Whether a text in a place for a medium is fetched or refused, and never goes on as it is. An `https:` URL at a host that the
+ * settings do not name goes on, and so do `data:` URLs and texts without a scheme; every other scheme is the fetcher's to refuse.
+ * Hosts are `*`, `*.example.com` for the names below it, or `cdn.example.com`.
+ */
+export function isFetcherConcern(text: string, { hosts, allowOrigins }: MediaFetchSettings): boolean {
+  const scheme = schemeOf(text);
+  if (scheme === undefined || scheme === "data:") return false;
+  if (scheme !== "https:" || !URL.canParse(text)) return true;
   const url = new URL(text);
   if (allowOrigins.includes(url.origin)) return true;
   const host = hostOf(url);
-  return (
-    url.protocol === "https:" &&
-    hosts.some((each) => each === "*" || (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each))
-  );
+  return hosts.some((each) => each === "*" || (each.startsWith("*.") ? host.endsWith(each.slice(1)) : host === each));
+}
+
+/** The scheme of a text, lower case, as a URL parser finds it: leading blanks and controls, tabs and line breaks do not count. */
+function schemeOf(text: string): string | undefined {
+  // The WHATWG URL parser strips controls and blanks at the start, and tabs and line breaks anywhere, before it reads a scheme.
+  const colon = text.indexOf(":");
+  // No scheme is that long: it is none that is fetched.
+  if (colon > MAX_SCHEME_CHARACTERS) return "";
+  const start = Array.from(text.slice(0, colon + 1)).filter((character) => character > " ");
+  return /^[a-z][a-z0-9+.-]*:$/i.exec(start.join(""))?.[0].toLowerCase();
 }
 
 /** A host as numbers or as a name: no brackets around it, no dot behind it. */

@@ -95,7 +95,6 @@ describe("media by URL", () => {
     [user({ type: "image_url", image_url: { url: "https://elsewhere.example/1" } })],
     [user({ type: "image_url", image_url: { url: "https://b.example/1" } })],
     [user({ type: "image_url", image_url: { url: "https://nota.example/1" } })],
-    [user({ type: "image_url", image_url: { url: "http://a.example/1" } })],
     [user({ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } })],
     [user({ type: "image_url" }, { type: "file", file: { file_id: "f" } }, null, { type: "image", source: { type: "file" } })],
     [{ messages: [{ role: "user", content: "https://a.example/1" }] }],

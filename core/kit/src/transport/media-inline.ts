@@ -9,7 +9,7 @@ import {
   type SharedValue,
 } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { isFetchedFrom } from "./media-address.ts";
+import { isFetcherConcern } from "./media-address.ts";
 import type { FetchedMedium, MediaFetcher } from "./media-fetch.ts";
 import type { MediaKind } from "./media-type.ts";
 
@@ -46,7 +46,7 @@ export function createMediaInliner(fetcher: MediaFetcher): MediaInliner {
       const { value } = request.document;
       const found = new Map<string, Found>();
       const note: Visit = (url, kind, path) => {
-        if (/^https?:/i.test(url) && isFetchedFrom(url, fetcher.settings)) found.set(`${kind} ${url}`, { url, kind, path });
+        if (isFetcherConcern(url, fetcher.settings)) found.set(`${kind} ${url}`, { url, kind, path });
         return undefined;
       };
       changesOf(value, note);
