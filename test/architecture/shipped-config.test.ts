@@ -16,7 +16,9 @@ describe("the shipped configuration", () => {
     const available = snapshot?.providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name);
     expect(available).toEqual(["echo"]);
     expect(snapshot?.notices).toContain("provider openai is unavailable: ${env:OPENAI_API_KEY} is not set");
-    expect(snapshot?.notices).toContain("model gpt-4o is not listed: provider openai is unavailable");
+    expect(snapshot?.notices).toContain(
+      "model gpt-4o is not listed, and requests for it are 404: provider openai is unavailable",
+    );
     expect(snapshot?.prices.find("echo", "whatever")).toMatchObject({ input: 0, output: 0 });
   });
 

@@ -12,6 +12,7 @@ const MODELS = [
   "{ id: large, targets: [{ provider: openai, model: gpt-4o }], access_groups: [all] }",
   "{ id: hidden, targets: [{ provider: openai, model: o3 }] }",
   "{ id: dark, targets: [{ provider: unlit, model: x }], access_groups: [all] }",
+  "{ id: standing, targets: [{ provider: unlit, model: x }], fallbacks: { general: [hidden, echo] } }",
   '{ id: "openai/*", targets: [{ provider: openai, model: "*" }], access_groups: [wild] }',
   '{ id: "vectors/*", mode: embedding, targets: [{ provider: openai, model: "*" }] }',
   "{ id: echo, targets: [{ provider: echo, model: echo }], access_groups: [shared] }",
@@ -61,19 +62,29 @@ const written = async (query: string, key?: string): Promise<string[]> =>
   (await ids(query, key)).filter((id) => !/^(?:openai|vectors)\/[^*]/.test(id));
 
 const SWITCHES: readonly [query: string, own: readonly string[], other: readonly string[], master: readonly string[]][] = [
-  ["", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo"]],
-  ["return_wildcard_routes=true", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo", "openai/*", "vectors/*"]],
-  ["return_wildcard_routes=false", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo"]],
+  ["", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
+  [
+    "return_wildcard_routes=true",
+    ["fast", "echo"],
+    ["echo"],
+    ["fast", "large", "hidden", "standing", "echo", "openai/*", "vectors/*"],
+  ],
+  ["return_wildcard_routes=false", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
   [
     "include_model_access_groups=true",
     ["fast", "echo", "shared"],
     ["echo"],
-    ["fast", "large", "hidden", "echo", "all", "shared", "wild"],
+    ["fast", "large", "hidden", "standing", "echo", "all", "shared", "wild"],
   ],
   ["only_model_access_groups=true", ["shared"], [], ["all", "shared", "wild"]],
-  ["include_metadata=true", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo"]],
-  ["include_metadata=1&fallback_type=content_policy", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo"]],
-  ["scope=expand&anything=else", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "echo"]],
+  ["include_metadata=true", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
+  [
+    "include_metadata=1&fallback_type=content_policy",
+    ["fast", "echo"],
+    ["echo"],
+    ["fast", "large", "hidden", "standing", "echo"],
+  ],
+  ["scope=expand&anything=else", ["fast", "echo"], ["echo"], ["fast", "large", "hidden", "standing", "echo"]],
 ];
 
 describe.each(SWITCHES)("GET /v1/models?%s", (query, own, other, master) => {
@@ -228,4 +239,38 @@ describe.each(["/v1/model/info", "/model/info"])("GET %s", (path) => {
 it("leaves no spend rows", async () => {
   const response = await get("/spend/logs");
   expect(((await response.json()) as { call_type: string }[]).filter(({ call_type }) => call_type === "models")).toEqual([]);
+});
+
+describe("a model whose provider has no credential (contract 1.6)", () => {
+  const chat = (model: string, key: string) =>
+    fetch(`${gateway.publicUrl}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model, messages: [{ role: "user", content: "Hello" }] }),
+    });
+
+  it("is an unknown model on every route", async () => {
+    const answers = await Promise.all([
+      get("/v1/models/dark"),
+      chat("dark", gateway.masterKey),
+      chat("no-such-model", gateway.masterKey),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    const [, dark, unknown] = await Promise.all(answers.map((answer) => answer.text()));
+    expect(dark?.replace("dark", "no-such-model")).toBe(unknown);
+    expect(await ids("")).not.toContain("dark");
+  });
+
+  it("is listed and served where a configured fallback can take its requests", async () => {
+    expect(await ids("")).toContain("standing");
+    expect((await get("/v1/models/standing")).status).toBe(200);
+    const answer = await chat("standing", gateway.masterKey);
+    expect([answer.status, answer.headers.get("x-sluice-model")]).toEqual([200, "echo"]);
+  });
+
+  it("is unknown to a key that may use it and none of its fallbacks", async () => {
+    const { key } = await createKey(gateway, { models: ["standing"] });
+    expect([(await get("/v1/models/standing", key)).status, (await chat("standing", key)).status]).toEqual([404, 404]);
+    expect(await ids("", key)).toEqual([]);
+  });
 });

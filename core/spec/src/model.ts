@@ -45,7 +45,10 @@ export interface ModelInfo {
 export interface ModelCatalog {
   /** The model of an id, `undefined` when no entry and no wildcard matches. */
   find(id: string): Model | undefined;
-  /** Every configured entry with at least one target, in the order of the file; wildcards as they are written. */
+  /**
+   * Every configured entry with a target, or with a general fallback that has one, in the order of the file; wildcards as they
+   * are written.
+   */
   list(): readonly Model[];
 }
 

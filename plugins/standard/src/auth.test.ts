@@ -4,7 +4,14 @@ import { fakeClient, fakeExchange, fakeHost, fakeIdentity, fakeRequest, runStep 
 import { auth } from "./auth.ts";
 
 const identity = fakeIdentity();
-const model: Model = { id: "open", entry: "open", mode: "chat", targets: [], accessGroups: [], ownedBy: "echo" };
+const model: Model = {
+  id: "open",
+  entry: "open",
+  mode: "chat",
+  targets: [{ id: "echo/e", provider: "echo", model: "e" }],
+  accessGroups: [],
+  ownedBy: "echo",
+};
 const secret: Model = { ...model, id: "closed", entry: "closed" };
 
 /** Knows the key `sk-good`, at once or later; lets it use the model `open`. */

@@ -11,6 +11,7 @@ import {
   type Operation,
 } from "@sluice/spec";
 import { modelNotFound } from "./model-not-found.ts";
+import { isServable } from "./servable.ts";
 
 /** One answer for every way a key can be wrong: it tells nobody which keys exist. */
 const REFUSAL = "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
@@ -89,15 +90,15 @@ function agree(first: string | undefined, second: string | undefined): string | 
 }
 
 /**
- * A model that exists and that the key may use: the one that is named, else the first of the other ids that the request
- * may mean. The same answer for both refusals: no oracle.
+ * A model that can be served and that the key may use: the one that is named, else the first of the other ids that the request
+ * may mean. The same answer for every refusal: no oracle.
  */
 function visibleModel(request: GatewayRequest, identity: Identity, models: ModelCatalog, authority: Authority) {
   const named = models.find(request.model);
-  if (named !== undefined && authority.mayUse(identity, named)) return named;
+  if (named !== undefined && isServable(identity, named, models, authority)) return named;
   for (const id of request.otherModels ?? []) {
     const other = models.find(id);
-    if (other !== undefined && authority.mayUse(identity, other)) return other;
+    if (other !== undefined && isServable(identity, other, models, authority)) return other;
   }
   throw modelNotFound(request.model);
 }

@@ -2,6 +2,7 @@
 
 import { pricedAs } from "@sluice/kit";
 import type { Authority, Host, Identity, Model, Target } from "@sluice/spec";
+import { isServable } from "./servable.ts";
 
 /** A group of models that a key may name, and who owns its first model. */
 export interface AccessGroup {
@@ -17,7 +18,7 @@ export interface ModelView {
   wildcards(viewer: Identity): readonly Model[];
   /** The groups whose models, all of them, the identity may use. */
   groups(viewer: Identity): readonly AccessGroup[];
-  /** The model of an id, `undefined` where there is none, where none of its targets is available and where the identity may not use it. */
+  /** The model of an id; `undefined` where there is none, where it cannot be served and where the identity may not use it. */
   find(viewer: Identity, id: string): Model | undefined;
 }
 
@@ -26,10 +27,10 @@ export function createModelView(host: Host): ModelView {
   const { models: catalog, authority } = host;
   const listed = catalog.list();
   let expanded: readonly Model[] | undefined;
-  const sees = (viewer: Identity) => (model: Model) => authority.mayUse(viewer, model);
+  const sees = (viewer: Identity) => (model: Model) => isServable(viewer, model, catalog, authority);
   const find = (viewer: Identity, id: string): Model | undefined => {
     const model = catalog.find(id);
-    return model !== undefined && model.targets.length > 0 && authority.mayUse(viewer, model) ? model : undefined;
+    return model !== undefined && isServable(viewer, model, catalog, authority) ? model : undefined;
   };
   return {
     models(viewer) {

@@ -9,11 +9,10 @@ export function createCatalog(snapshot: Snapshot): ModelCatalog {
   const models = snapshot.models.map((settings) => modelOf(settings, providers));
   const exact = new Map(models.filter(({ id }) => !isWildcard(id)).map((model) => [model.id, model]));
   const wildcards = models.filter(({ id }) => isWildcard(id)).sort((a, b) => b.id.length - a.id.length);
-  const listed = models.filter(({ targets }) => targets.length > 0);
-  return {
-    find: (id) => exact.get(id) ?? matchWildcard(wildcards, id),
-    list: () => listed,
-  };
+  const find = (id: string): Model | undefined => exact.get(id) ?? matchWildcard(wildcards, id);
+  const hasTarget = (model: Model | undefined): boolean => model !== undefined && model.targets.length > 0;
+  const listed = models.filter((model) => hasTarget(model) || model.fallbacks?.general?.some((id) => hasTarget(find(id))));
+  return { find, list: () => listed };
 }
 
 /** Whether a configured id stands for many. */
