@@ -1,18 +1,20 @@
 /** The targets of one model, and which of them can serve. */
 
+import type { Holder, PlaceLimits } from "@sluice/kit/state";
 import type { BalanceStrategy, Exchange } from "@sluice/spec";
 import type { EjectionLimits } from "./balance-config.ts";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
-import type { SlotLimits } from "./deployment-slots.ts";
 
 /** A target of the group. */
 export interface GroupMember extends Member {
-  readonly limits: SlotLimits;
+  readonly limits: PlaceLimits;
 }
 
 /** What a group is asked. */
 export interface GroupChoice extends ChoiceParts {
   readonly strategy: BalanceStrategy;
+  /** The key that asks: it has a part of the slots. */
+  readonly holder: Holder;
   /** Those that the exchange has tried already. */
   readonly tried: readonly GroupMember[];
   /** Those that other branches of the exchange have called: chosen when there is no other. */
@@ -40,16 +42,18 @@ export class BalanceGroup {
   choose(choice: GroupChoice): GroupMember | undefined {
     const [only] = this.members;
     // The common case: one target, which can serve.
-    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0 && isFree(only, choice.nowMs)) return only;
-    const { exchange } = choice;
+    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0 && isFree(only, choice)) return only;
+    const { exchange, holder } = choice;
     const admitted = this.#live(choice.nowMs);
     if (exchange !== undefined && admitted.length < this.members.length && choice.tried.length === 0) {
       const ejected = this.members.filter((member) => !admitted.includes(member));
       for (const { deployment } of ejected) exchange.note("balance", "ejected", deployment.target.id);
     }
     const live = admitted.filter((member) => !choice.tried.includes(member));
-    let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(limits));
-    if (able.length === 0 && choice.mayWait) able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(limits));
+    let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(holder, limits));
+    if (able.length === 0 && choice.mayWait) {
+      able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(holder, limits));
+    }
     if (able.length === 0) return undefined;
     if (choice.avoided.size > 0) {
       const apart = able.filter((member) => !choice.avoided.has(member));
@@ -57,6 +61,11 @@ export class BalanceGroup {
     }
     const weighty = able.filter(({ weight }) => weight > 0);
     return chooseMember(weighty.length > 0 ? weighty : able, choice.strategy, choice) as GroupMember;
+  }
+
+  /** Whether a deployment that serves has slots free, which are kept for other keys. */
+  isKeptForOthers(nowMs: number): boolean {
+    return this.#live(nowMs).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
   }
 
   /** When another try makes sense, in milliseconds from now: with the next probe, where none is live. */
@@ -80,6 +89,6 @@ export class BalanceGroup {
 }
 
 /** Whether a member can take a request at once. */
-function isFree({ deployment, limits }: GroupMember, nowMs: number): boolean {
-  return deployment.breaker.isAdmitting(nowMs) && deployment.slots.hasRoom(limits);
+function isFree({ deployment, limits }: GroupMember, { nowMs, holder }: GroupChoice): boolean {
+  return deployment.breaker.isAdmitting(nowMs) && deployment.slots.hasRoom(holder, limits);
 }

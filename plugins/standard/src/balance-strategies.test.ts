@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { holderOf } from "@sluice/kit/state";
 import { fakeClock, fakeTarget } from "@sluice/kit/testing";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
 import { Deployment } from "./deployment.ts";
@@ -61,7 +62,7 @@ describe("the strategies", () => {
 
   it("least busy: the fewest under way, alike among equals", () => {
     const members = [memberOf("a"), memberOf("b"), memberOf("c")];
-    members[0]?.deployment.slots.take();
+    members[0]?.deployment.slots.take(holderOf(undefined));
     expect(
       difference(
         shares(members, () => chooseMember(members, "least_busy", NOW)),
@@ -71,7 +72,7 @@ describe("the strategies", () => {
     const held = [memberOf("a"), memberOf("b")];
     const pick = () => {
       const member = chooseMember(held, "least_busy", NOW);
-      member.deployment.slots.take();
+      member.deployment.slots.take(holderOf(undefined));
       return member;
     };
     expect(difference(shares(held, pick), [0.5, 0.5])).toBeLessThan(0.01);
@@ -98,7 +99,7 @@ describe("the strategies", () => {
     const members = [memberOf("known"), memberOf("new")] as const;
     members[0].deployment.latency.observe(50, 0);
     expect(chooseMember(members, "lowest_latency", NOW)).toBe(members[1]);
-    members[1].deployment.slots.take();
+    members[1].deployment.slots.take(holderOf(undefined));
     expect(chooseMember(members, "lowest_latency", NOW)).toBe(members[0]);
   });
 

@@ -1,6 +1,7 @@
 /** The step `balance`: chooses the target of a request, goes to another when it fails, and ejects those that keep failing. */
 
 import { defineStep, pricedAs } from "@sluice/kit";
+import { holderOf } from "@sluice/kit/state";
 import {
   type BalanceStrategy,
   DEPLOYMENTS_KEY,
@@ -74,6 +75,7 @@ export const balance = defineStep<BalanceConfig>({
         const strategy = model.balance ?? config.strategy;
         const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
         const targets = allTargets(model, group, host);
+        const holder = holderOf(exchange.identity);
         const tried = [...leftOut(model, targets, group)];
         let mostTried = tried.length + config.targets;
         let failure: GatewayError | undefined;
@@ -81,18 +83,18 @@ export const balance = defineStep<BalanceConfig>({
           const nowMs = clock.monotonic();
           const avoided = exchange.parent === undefined ? NOBODY : calledBeside(exchange, exchange.parent, targets, group);
           const mayWait = failure === undefined && avoided.size === 0;
-          const member = group.choose({ nowMs, stickyKey: key, strategy, tried, avoided, mayWait, exchange });
+          const member = group.choose({ nowMs, holder, stickyKey: key, strategy, tried, avoided, mayWait, exchange });
           if (member === undefined) {
             exchange.note("balance", failure === undefined ? "no target can take the request" : "no other target");
-            throw failure ?? overloaded(model, group.retryAfterMs(nowMs));
+            throw failure ?? overloaded(model, group, nowMs);
           }
           tried.push(member);
           const { deployment, limits } = member;
           exchange.note("balance", group.members.length === 1 ? "the only target" : CHOSEN[strategy], deployment.target.id);
-          if (deployment.slots.hasRoom(limits)) deployment.slots.take();
+          if (deployment.slots.hasRoom(holder, limits)) deployment.slots.take(holder);
           else {
             exchange.note("balance", "waits for a slot");
-            await deployment.slots.wait(limits, exchange.signal);
+            await deployment.slots.wait(holder, limits, exchange.signal);
           }
           const lease = new Lease({ deployment, exchange, settings, log, nowMs: clock.monotonic() });
           // A wildcard's targets have the request's own names, in the order of the entry's.
@@ -145,9 +147,11 @@ function memberOf(target: Target, deployment: Deployment, { prices, providers }:
     priority: target.priority ?? 0,
     cost: costOf(price),
     limits: {
-      maxParallel: target.maxParallel ?? Infinity,
+      places: target.maxParallel ?? Infinity,
       queue: target.queue ?? 0,
-      queueTimeoutMs: target.queueTimeoutMs ?? 0,
+      waitMs: target.queueTimeoutMs ?? 0,
+      what: `The deployment ${target.id}`,
+      mayHaveAll: true,
     },
     turn: 0,
   };
@@ -197,8 +201,9 @@ function mayTryAnother(error: unknown, exchange: Exchange): boolean {
   return error.retryable || ELSEWHERE.has(error.code);
 }
 
-function overloaded(model: Model, retryAfterMs: number): GatewayError {
-  return new GatewayError("overloaded", `No deployment of the model ${model.id} can take the request at the moment.`, {
-    retryAfterMs,
-  });
+function overloaded(model: Model, group: BalanceGroup, nowMs: number): GatewayError {
+  const message = group.isKeptForOthers(nowMs)
+    ? `This key has its part of the slots of the model ${model.id}; those that are free are kept for other keys. Send fewer requests at the same time.`
+    : `No deployment of the model ${model.id} can take the request at the moment.`;
+  return new GatewayError("overloaded", message, { retryAfterMs: group.retryAfterMs(nowMs) });
 }

@@ -1,5 +1,6 @@
 /** A lease: one exchange's use of a deployment, from the choice to the end of what came of it. */
 
+import { holderOf } from "@sluice/kit/state";
 import type { Exchange, Log } from "@sluice/spec";
 import type { BreakerChange, BreakerSettings } from "./breaker.ts";
 import type { Deployment } from "./deployment.ts";
@@ -54,7 +55,7 @@ export class Lease {
       this.#tell(deployment.count(attempt, settings, isProbe), attempt.error?.code);
     }
     this.#endProbe();
-    deployment.slots.release();
+    deployment.slots.release(holderOf(exchange.identity));
   }
 
   #endProbe(): void {

@@ -1,16 +1,16 @@
 /** A deployment: what the process knows of one target. It outlives generations. */
 
+import { Places } from "@sluice/kit/state";
 import type { Attempt, Clock, DeploymentRegistry, DeploymentView, SharedValue, Target } from "@sluice/spec";
 import { Breaker, type BreakerChange, type BreakerSettings } from "./breaker.ts";
 import { PeakAverage } from "./deployment-latency.ts";
-import { Slots } from "./deployment-slots.ts";
 import { verdictOf } from "./deployment-verdict.ts";
 
 /** The state of one target. */
 export class Deployment implements SharedValue {
   readonly target: Target;
   readonly breaker = new Breaker();
-  readonly slots = new Slots();
+  readonly slots: Places;
   readonly latency = new PeakAverage();
   readonly #clock: Clock;
   readonly #onClose: () => void;
@@ -20,6 +20,7 @@ export class Deployment implements SharedValue {
 
   constructor(target: Target, clock: Clock, onClose: () => void = () => undefined) {
     this.target = target;
+    this.slots = new Places(() => clock.monotonic());
     this.#clock = clock;
     this.#onClose = onClose;
   }

@@ -49,7 +49,7 @@ describe("places", () => {
     }
     expect(order).toEqual(["a1", "b1", "a2"]);
     places.release(holder);
-    expect([places.inUse, places.queued]).toEqual([0, 0]);
+    expect([places.inFlight, places.queued]).toEqual([0, 0]);
   });
 
   it("may all be one key's while no other has come, and not within a minute of another", () => {

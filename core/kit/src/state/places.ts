@@ -44,7 +44,7 @@ export class Places {
     this.#now = now;
   }
 
-  get inUse(): number {
+  get inFlight(): number {
     return this.#parts.held;
   }
 
