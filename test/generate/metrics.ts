@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { HistogramDescription, MetricDescription } from "@sluice/spec";
 import { CREW_METRICS, PROCESS_METRICS, REQUEST_METRICS, STATE_METRICS } from "../../core/engine/src/telemetry/metric-table.ts";
 import { REFUSALS } from "../../plugins/standard/src/limits-refusal.ts";
+import { CONNECTION_WAITS } from "../../plugins/standard/src/upstreams.ts";
 
 /** Where the page is. */
 export const METRICS_PAGE = join(import.meta.dirname, "../../docs/metrics.md");
@@ -37,6 +38,7 @@ export const ALL_METRICS: readonly MetricDescription[] = [
   ...Object.values(PROCESS_METRICS),
   ...Object.values(CREW_METRICS),
   { ...REFUSALS, name: `sluice_limits_${REFUSALS.name}` },
+  ...["provider", "passthrough"].map((step) => ({ ...CONNECTION_WAITS, name: `sluice_${step}_${CONNECTION_WAITS.name}` })),
 ];
 
 /** The text of docs/metrics.md. */
@@ -44,6 +46,7 @@ export function metricsPage(): string {
   const sections = [
     ["Requests", "Counted behind every reply.", Object.values(REQUEST_METRICS)],
     ["Limits", "Counted by the step `limits`.", ALL_METRICS.filter(({ name }) => name.startsWith("sluice_limits_"))],
+    ["Providers", "Counted by the steps that call them.", ALL_METRICS.filter(({ name }) => name.endsWith(CONNECTION_WAITS.name))],
     ["State", "Read when the page is asked for.", Object.values(STATE_METRICS)],
     ["Process", "Of each process.", Object.values(PROCESS_METRICS)],
     ["Workers", "Where several serve, or one is supervised; without the label `worker`.", Object.values(CREW_METRICS)],

@@ -197,6 +197,8 @@ export interface ProviderTimeouts {
   readonly connectMs: number;
   readonly firstByteMs: number;
   readonly idleMs: number;
+  /** To wait for a connection that is free, before the attempt begins. Absent: 10 s. */
+  readonly queueMs?: number;
 }
 
 /** The available providers of a generation. */

@@ -3,6 +3,7 @@
 import {
   type ClaimState,
   type Clock,
+  type ErrorCode,
   type Exchange,
   GatewayError,
   type Host,
@@ -22,9 +23,12 @@ export const REFUSALS: MetricDescription = {
   labels: ["kind"],
 };
 
+/** Refusals before a call: a window, a budget, and a wait for a connection or a slot that was in vain. */
+const OWN_LIMITS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["rate_limited", "budget_exceeded", "overloaded"]);
+
 /** Whether a failure is a limit of the gateway's own: no upstream was called. */
 export function isOwnLimit(error: unknown): boolean {
-  return isGatewayError(error) && (error.code === "rate_limited" || error.code === "budget_exceeded");
+  return isGatewayError(error) && OWN_LIMITS.has(error.code);
 }
 
 /** The error of a refused reservation, counted. `isOfTarget`: another target may have room. */

@@ -1,7 +1,8 @@
 /** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
 
-import { admit, defineStep, pricedAs, writtenDocument } from "@sluice/kit";
+import { defineStep, pricedAs, writtenDocument } from "@sluice/kit";
 import { runPassthrough } from "@sluice/kit/passthrough";
+import { enterUpstream } from "@sluice/kit/transport";
 import {
   type Authority,
   type Exchange,
@@ -68,11 +69,11 @@ export const passthrough = defineStep<PassthroughConfig>({
         const target = targetOf(name, named === "" ? (translation.nativeModel?.(native) ?? "") : named);
         checkModel(exchange, target, { authority, models });
         const call = translation.passthrough(native);
-        const admission = admit(exchange, target, request?.document ?? NO_BODY);
-        if (admission !== undefined) await admission;
+        const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
+        const place = entering instanceof Promise ? await entering : entering;
         const attempt = exchange.beginAttempt(target, pricedAs(found.instance));
         const { upstream, instance: provider } = found;
-        exchange.reply = await runPassthrough({ provider, upstream, call, attempt, signal: exchange.signal, clock });
+        exchange.reply = await runPassthrough({ provider, upstream, call, attempt, place, signal: exchange.signal, clock });
       },
     };
   },

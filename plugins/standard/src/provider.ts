@@ -1,7 +1,7 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
 import { admit, defineStep, pricedAs } from "@sluice/kit";
-import { runAttempt } from "@sluice/kit/transport";
+import { enterUpstream, runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { callForImages } from "./image-calls.ts";
@@ -47,7 +47,8 @@ export const provider = defineStep<ProviderConfig>({
         if (identity !== undefined && model !== undefined && !host.authority.mayUse(identity, model))
           throw modelNotFound(model.id);
         const target = targetOf(exchange);
-        const { instance, upstream, media } = upstreams.get(target.provider) ?? unavailable(exchange);
+        const door = upstreams.get(target.provider) ?? unavailable(exchange);
+        const { instance, upstream, media } = door;
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
             param: "model",
@@ -61,8 +62,11 @@ export const provider = defineStep<ProviderConfig>({
         const includeUsage = exchange.request?.includeUsage === true;
         const call = async (asked: ProviderRequest): Promise<Reply> => {
           const encoded = instance.translation.encode(asked);
-          const admission = admit(exchange, target, asked.document);
-          if (admission !== undefined) await admission;
+          const entering =
+            encoded.kind === "http"
+              ? enterUpstream(exchange, door, target, asked.document)
+              : admit(exchange, target, asked.document);
+          const place = entering instanceof Promise ? await entering : entering;
           const attempt = exchange.beginAttempt(target, pricedAs(instance));
           if (exchange.operation === "embeddings") attempt.document = asked.document;
           return runAttempt({
@@ -75,6 +79,7 @@ export const provider = defineStep<ProviderConfig>({
             commitAfter,
             signal: exchange.signal,
             clock: host.clock,
+            ...(place === undefined ? {} : { place }),
           });
         };
         const { capabilities } = instance.translation;

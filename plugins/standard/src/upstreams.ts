@@ -1,19 +1,33 @@
 /** Connections to the providers of a generation. */
 
-import { createMediaFetcher, createMediaInliner, type MediaInliner, Upstream, upstreamKey } from "@sluice/kit/transport";
-import type { Host, ProviderInstance } from "@sluice/spec";
+import {
+  createMediaFetcher,
+  createMediaInliner,
+  type MediaInliner,
+  Upstream,
+  type UpstreamDoor,
+  upstreamKey,
+} from "@sluice/kit/transport";
+import type { Host, HistogramDescription, ProviderInstance } from "@sluice/spec";
 
 /** A provider and the connections to it. */
-export interface ProviderUpstream {
-  readonly instance: ProviderInstance;
-  readonly upstream: Upstream;
+export interface ProviderUpstream extends UpstreamDoor {
   /** Absent: nothing is fetched for it. */
   readonly media?: MediaInliner;
 }
 
+/** Waits for a connection. Its name on the page begins with the step's, `sluice_provider_` or `sluice_passthrough_`. */
+export const CONNECTION_WAITS: HistogramDescription = {
+  name: "connection_wait_seconds",
+  help: "Waits of requests that found no connection free for their key, by provider. The wait is no part of the upstream's time.",
+  labels: ["provider"],
+  buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
+};
+
 /** Connections by provider. They are shared by every generation that configures a provider alike. */
 export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream> {
   const names = host.providers.names();
+  const waits = host.metrics.histogram(CONNECTION_WAITS);
   return new Map(
     names.flatMap((name) => {
       const instance = host.providers.find(name);
@@ -21,7 +35,8 @@ export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream>
       const { connections, timeouts } = instance;
       const options = { connections, connectMs: timeouts.connectMs };
       const upstream = host.shared(upstreamKey(name, options), () => new Upstream(options));
-      return [[name, { instance, upstream, ...mediaOf(instance, host) }] as const];
+      const onWait = (ms: number): void => waits.with(name).observe(ms / 1_000);
+      return [[name, { instance, upstream, onWait, ...mediaOf(instance, host) }] as const];
     }),
   );
 }

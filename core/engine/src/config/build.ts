@@ -127,6 +127,7 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       connectMs: milliseconds(common.timeouts.connect),
       firstByteMs: milliseconds(common.timeouts.first_byte),
       idleMs: milliseconds(common.timeouts.idle),
+      queueMs: milliseconds(common.timeouts.queue),
     };
     return {
       name,

@@ -74,8 +74,8 @@ describe("a snapshot", () => {
       name: "openai",
       use: "openai",
       missing: [],
-      connections: 128,
-      timeouts: { connectMs: 5_000, firstByteMs: 300_000, idleMs: 60_000 },
+      connections: 512,
+      timeouts: { connectMs: 5_000, firstByteMs: 300_000, idleMs: 60_000, queueMs: 10_000 },
     });
     expect(Object.keys(providers[0]?.options ?? {}).sort()).toEqual(["api_key", "base_url"]);
     expect(models[0]).toMatchObject({ id: "echo", mode: "chat", accessGroups: [], at: { line: 8, column: 5 } });

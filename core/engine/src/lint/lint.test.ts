@@ -104,6 +104,16 @@ describe("fallback_capability", () => {
   });
 });
 
+describe("narrow_connections", () => {
+  it.each([
+    ["400", 0],
+    ["399", 1],
+  ])("doubts a provider with %s connections where 2,000 requests are admitted: %i", async (connections, count) => {
+    const found = await lints((text) => text.replace("{ use: echo }", `{ use: echo, connections: ${connections} }`));
+    expect(found.filter(({ rule }) => rule === "narrow_connections")).toHaveLength(count);
+  });
+});
+
 describe("unkept_reply", () => {
   const MEMORY = /^shared: \{ use: memory \}/m;
   const cacheOf = (entry: string) => (text: string) => text.replace("scope: key }", `scope: key, max_entry: ${entry} }`);

@@ -4,6 +4,7 @@ import type { Finding } from "../config/finding.ts";
 import type { LintName } from "../config/schema/policies.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { narrowConnections } from "./connections.ts";
 import { unkeptReplies } from "./entries.ts";
 import { weakerStandIns } from "./fallbacks.ts";
 import { missingProtections, uncoveredRoutes } from "./routes.ts";
@@ -18,6 +19,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[
   unreachable_target: unreachableTargets,
   unpriced_model: unpricedModels,
   unkept_reply: unkeptReplies,
+  narrow_connections: narrowConnections,
 };
 
 /** Every lint that is not switched off, by rule. */

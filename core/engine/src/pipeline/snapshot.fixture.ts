@@ -78,6 +78,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         unreachable_target: "warn",
         unpriced_model: "warn",
         unkept_reply: "warn",
+        narrow_connections: "warn",
       },
     },
     notices: [],

@@ -3,6 +3,7 @@
 import { type Attempt, type BytesReply, type Clock, GatewayError, type HttpCall, type ProviderInstance } from "@sluice/spec";
 import { authorize } from "../transport/authorize.ts";
 import { asGatewayError } from "../transport/errors.ts";
+import type { ConnectionPlace } from "../transport/connection-places.ts";
 import type { Upstream, UpstreamResponse } from "../transport/upstream.ts";
 import { createUsageMeter } from "./meter.ts";
 import { readHeaderUsage } from "./native-usage.ts";
@@ -16,6 +17,8 @@ export interface PassthroughOptions {
   readonly attempt: Attempt;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** The connection that the call has taken (`enterUpstream`). The call gives it back. */
+  readonly place?: ConnectionPlace | undefined;
 }
 
 /** Response headers that are the client's business. Rate limits of a shared credential, cookies and server names are not. */
@@ -33,16 +36,17 @@ const FORWARDED = [
  * upstream's word. Throws only when there is no response. The body records the attempt's end.
  */
 export async function runPassthrough(options: PassthroughOptions): Promise<BytesReply> {
-  const { provider, upstream, attempt, signal, clock } = options;
+  const { provider, upstream, attempt, signal, clock, place } = options;
   const startedMs = clock.monotonic();
   try {
     const call = await authorize(provider.translation, options.call, signal);
     // What only reads bills nothing.
     const sent = call.method === "POST" ? { attempt } : {};
-    const response = await upstream.send(call, { signal, timeouts: provider.timeouts, ...sent });
+    const response = await upstream.send(call, { signal, timeouts: provider.timeouts, place, ...sent });
     attempt.upstreamMs = clock.monotonic() - startedMs;
     return { kind: "bytes", status: response.status, headers: replyHeaders(response), body: meteredBody(response, options) };
   } catch (error) {
+    place?.release();
     const failure = asGatewayError(error);
     attempt.outcome = "failure";
     attempt.error = failure;

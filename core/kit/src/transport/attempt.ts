@@ -18,6 +18,7 @@ import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./local.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./whole-stream.ts";
+import type { ConnectionPlace } from "./connection-places.ts";
 import type { Upstream, UpstreamResponse } from "./upstream.ts";
 
 /** What an attempt needs. */
@@ -34,6 +35,8 @@ export interface AttemptOptions {
   readonly commitAfter?: CommitAfter | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** The connection that the call has taken (`enterUpstream`). The attempt gives it back. */
+  readonly place?: ConnectionPlace | undefined;
 }
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
@@ -97,10 +100,17 @@ function looksLikeReply(body: Uint8Array): boolean {
   return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
 }
 
-async function send({ provider, upstream, signal, attempt }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
+async function send({ provider, upstream, signal, attempt, place }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
   const { translation, timeouts } = provider;
-  const ready = authorize(translation, call, signal);
-  return upstream.send(ready instanceof Promise ? await ready : ready, { signal, timeouts, attempt });
+  let ready;
+  try {
+    ready = authorize(translation, call, signal);
+    if (ready instanceof Promise) ready = await ready;
+  } catch (error) {
+    place?.release();
+    throw error;
+  }
+  return upstream.send(ready, { signal, timeouts, attempt, place });
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {

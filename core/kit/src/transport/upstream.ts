@@ -3,6 +3,7 @@
 import type { Agent, Dispatcher } from "undici";
 import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/spec";
 import { ResponseBody } from "./body.ts";
+import { type ConnectionPlace, ConnectionPlaces } from "./connection-places.ts";
 import { type Connection, type ConnectionHandler, createAgent } from "./connections.ts";
 import { isConnectionLost, transportError } from "./errors.ts";
 
@@ -22,6 +23,8 @@ export interface SendOptions {
   readonly timeouts: ProviderTimeouts;
   /** The record that is told when the call was written in full. Absent: nobody has to know. */
   readonly attempt?: Attempt;
+  /** The place that the call has taken. It is given back when the connection is free again. */
+  readonly place?: ConnectionPlace | undefined;
 }
 
 /** The head of an upstream's response, and its body still to come. */
@@ -54,6 +57,8 @@ export class Upstream {
   readonly #agent: Dispatching;
   /** For replays: every call has a new connection, and closes it. */
   readonly #fresh: Dispatching;
+  /** Places for calls. A call that has taken one finds a connection free. Calls of a script need no connection. */
+  readonly places: ConnectionPlaces;
 
   /** `script` answers in the network's place. */
   constructor(options: UpstreamOptions, script?: Dispatching) {
@@ -72,6 +77,7 @@ export class Upstream {
     };
     this.#agent = script ?? createAgent(agentOptions);
     this.#fresh = script ?? createAgent(agentOptions);
+    this.places = new ConnectionPlaces(script === undefined ? options.connections : Infinity);
   }
 
   /**
@@ -81,8 +87,9 @@ export class Upstream {
    */
   send(call: HttpCall, options: SendOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
-      const { signal } = options;
+      const { signal, place } = options;
       if (signal.aborted) {
+        place?.release();
         reject(signal.reason);
         return;
       }
@@ -95,7 +102,12 @@ export class Upstream {
         body: call.body ?? null,
       };
       const replay = (handler: CallHandler): void => void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
-      this.#agent.dispatch(dispatch, new CallHandler(options, resolve, reject, replay));
+      try {
+        this.#agent.dispatch(dispatch, new CallHandler(options, resolve, reject, replay));
+      } catch (error) {
+        place?.release();
+        throw error;
+      }
     });
   }
 
@@ -129,6 +141,7 @@ class CallHandler implements ConnectionHandler {
   readonly #signal: AbortSignal;
   readonly #idleMs: number;
   readonly #attempt: Attempt | undefined;
+  readonly #place: ConnectionPlace | undefined;
   readonly #onAbort: () => void;
   /** Sends the call again; `undefined` once that is done. */
   #replay: ((handler: CallHandler) => void) | undefined;
@@ -151,11 +164,12 @@ class CallHandler implements ConnectionHandler {
     this.#replay = replay;
     this.#signal = options.signal;
     this.#attempt = options.attempt;
+    this.#place = options.place;
     this.#idleMs = options.timeouts.idleMs;
     this.#onAbort = () => this.#fail(this.#signal.reason);
     this.#signal.addEventListener("abort", this.#onAbort);
     const { firstByteMs } = options.timeouts;
-    // Covers the wait for a connection too: headersTimeout of undici would not fire under 1xx replies.
+    // Covers the opening of a connection too: headersTimeout of undici would not fire under 1xx replies.
     this.#timer = setTimeout(
       () => this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
       firstByteMs,
@@ -205,6 +219,7 @@ class CallHandler implements ConnectionHandler {
 
   onResponseEnd(): void {
     this.#settle();
+    this.#place?.release();
     this.#body?.end();
   }
 
@@ -219,6 +234,7 @@ class CallHandler implements ConnectionHandler {
       return;
     }
     this.#settle();
+    this.#place?.release();
     const failure = this.#failure ?? transportError(error);
     if (this.#body === undefined) this.#reject(failure);
     else this.#body.fail(failure);

@@ -10,6 +10,12 @@ const PROVIDER_KEYS: JsonObject = {
     additionalProperties: false,
     default: {},
     properties: {
+      queue: {
+        type: "string",
+        format: "duration",
+        default: "10s",
+        description: "To wait for a free connection, before the attempt begins. The wait is no fault of the provider.",
+      },
       connect: { type: "string", format: "duration", default: "5s", description: "To open a connection." },
       first_byte: {
         type: "string",
@@ -20,7 +26,13 @@ const PROVIDER_KEYS: JsonObject = {
       idle: { type: "string", format: "duration", default: "60s", description: "Between two pieces of a reply." },
     },
   },
-  connections: { type: "integer", minimum: 1, default: 128, description: "Connections kept to the provider at most." },
+  connections: {
+    type: "integer",
+    minimum: 1,
+    default: 512,
+    description:
+      "Connections to the provider at most, in this process. One key, or the keys of one team, has half of them alone and less beside others; four times as many requests wait.",
+  },
   fetch_media: {
     type: "object",
     description:
@@ -209,7 +221,7 @@ export interface StateSection {
 
 /** The common keys of a provider after validation. */
 export interface ProviderSection {
-  readonly timeouts: { readonly connect: string; readonly first_byte: string; readonly idle: string };
+  readonly timeouts: { readonly queue: string; readonly connect: string; readonly first_byte: string; readonly idle: string };
   readonly connections: number;
   readonly fetch_media?: {
     readonly hosts: readonly string[];

@@ -17,6 +17,7 @@ const LINTS = {
   unreachable_target: "targets that are never called, and weights and priorities that nobody looks at",
   unpriced_model: "targets whose price is not known",
   unkept_reply: "replies that a step would keep and that are too large for the shared state",
+  narrow_connections: "providers that hold fewer requests than `max_in_flight` admits",
 } as const;
 
 export type LintName = keyof typeof LINTS;

@@ -1,0 +1,157 @@
+/** One key takes all it can of what keys share; the requests of another key are served meanwhile. */
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createUpstream, type Upstream } from "@sluice/kit/testing";
+import { admin, chat, MESSAGES } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { createWorkspace } from "./workspace.ts";
+
+const MAX_IN_FLIGHT = 120;
+const VICTIM_REQUESTS = 10;
+
+let upstream: Upstream;
+let gateway: GatewayProcess;
+let attacker: string;
+let second: string;
+let victim: string;
+
+/** Makes a key without a model list. */
+async function newKey(body: object = {}): Promise<string> {
+  const response = await admin(gateway, "/key/generate", body);
+  return ((await response.json()) as { key: string }).key;
+}
+
+const as = (key: string): RequestInit => ({ headers: { authorization: `Bearer ${key}` } });
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function ask(key: string, body: object, signal?: AbortSignal): Promise<Answer> {
+  const response = await chat(
+    gateway,
+    { messages: MESSAGES, ...body },
+    { ...as(key), ...(signal === undefined ? {} : { signal }) },
+  );
+  return { status: response.status, text: await response.text() };
+}
+
+/** Many requests at the same time, which end with `stop`. Their answers are those that came before. */
+function flood(count: number, key: string, body: object): { readonly answers: Answer[]; stop(): Promise<void> } {
+  const leaving = new AbortController();
+  const answers: Answer[] = [];
+  const all = Array.from({ length: count }, () =>
+    ask(key, body, leaving.signal).then(
+      (answer) => void answers.push(answer),
+      () => undefined,
+    ),
+  );
+  return {
+    answers,
+    async stop() {
+      leaving.abort();
+      await Promise.all(all);
+    },
+  };
+}
+
+/** The statuses of a victim's requests, one after the other. */
+async function victimAsks(body: object): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let n = 0; n < VICTIM_REQUESTS; n += 1) statuses.push((await ask(victim, body)).status);
+  return statuses;
+}
+const ALL_WELL = Array.from({ length: VICTIM_REQUESTS }, () => 200);
+
+const callsOf = (model: string): number => upstream.requests.filter(({ parsed }) => parsed?.["model"] === model).length;
+
+/** Waits until the upstream has seen so many calls of a model. */
+const reached = (model: string, count: number): Promise<unknown> =>
+  eventually(`${count} calls of ${model}`, () => callsOf(model) >= count);
+
+beforeAll(async () => {
+  upstream = await createUpstream();
+  const at = (name: string, more: string): string =>
+    `${name}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, ${more} }`;
+  const workspace = createWorkspace({
+    attempts: 1,
+    providers: [at("narrow", "connections: 8, timeouts: { queue: 300ms }"), at("wide", "connections: 1000")],
+    models: [
+      "{ id: hangs, targets: [{ provider: narrow, model: hangs }] }",
+      "{ id: good, targets: [{ provider: narrow, model: good }] }",
+      "{ id: idle, targets: [{ provider: wide, model: idle }] }",
+      "{ id: endless, targets: [{ provider: wide, model: endless }] }",
+      "{ id: slots, targets: [{ provider: wide, model: slots, max_parallel: 8, queue: 8, queue_timeout: 2s }] }",
+      "{ id: echo, targets: [{ provider: echo, model: echo }] }",
+    ],
+  });
+  for (const name of readdirSync(workspace.pipelinesFolder)) {
+    const path = join(workspace.pipelinesFolder, name);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(/^( +- )limits\b.*$/m, `$1{ use: limits, with: { max_in_flight: ${MAX_IN_FLIGHT} } }`));
+  }
+  gateway = await startGateway(workspace);
+  [attacker, second, victim] = await Promise.all([newKey(), newKey(), newKey()]);
+});
+beforeEach(() => {
+  upstream.reset();
+  for (const name of ["hangs", "endless"]) upstream.script(name, { kind: "hang" });
+});
+afterAll(async () => {
+  await gateway?.dispose();
+  await upstream?.close();
+});
+
+describe("what keys share", () => {
+  it("are connections of a provider: a key that holds its part leaves some to others (I1)", async () => {
+    const attack = flood(30, attacker, { model: "hangs", stream: true });
+    await reached("hangs", 4);
+    expect(await victimAsks({ model: "good" })).toEqual(ALL_WELL);
+    await eventually("the refusals", () => attack.answers.length === 26);
+    expect(callsOf("hangs")).toBe(4);
+    expect(new Set(attack.answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(attack.answers[0]?.text).toContain("The provider narrow had no room within 300 ms. This key has 4 of 8 places");
+    await attack.stop();
+  });
+
+  it("are connections: a wait for one is no failure of the deployment (I1)", async () => {
+    const attack = flood(30, attacker, { model: "hangs" });
+    await eventually("the refusals", () => attack.answers.length === 26);
+    const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
+      deployments: { deployment: string; health: string; attempts: { failure: number } }[];
+    };
+    expect(deployments.find(({ deployment }) => deployment === "narrow/hangs")).toMatchObject({
+      health: "healthy",
+      attempts: { failure: 0 },
+    });
+    await attack.stop();
+  });
+
+  it("are slots and queue of a deployment: keys wait in turn (I7)", async () => {
+    upstream.script("slots", { kind: "reply" });
+    expect(await victimAsks({ model: "slots" })).toEqual(ALL_WELL);
+    upstream.script("slots", { kind: "reply", delayMs: 60_000 });
+    const attack = flood(28, attacker, { model: "slots" });
+    await reached("slots", VICTIM_REQUESTS + 4);
+    upstream.script("slots", { kind: "reply" });
+    expect(await victimAsks({ model: "slots" })).toEqual(ALL_WELL);
+    await eventually("the refusals", () => attack.answers.length === 24);
+    expect(attack.answers.some(({ text }) => /This key has/.test(text))).toBe(true);
+    await attack.stop();
+  });
+
+  it("are the requests under way: two keys leave room for a third (I8)", async () => {
+    const attacks = [flood(MAX_IN_FLIGHT, attacker, { model: "endless" }), flood(MAX_IN_FLIGHT, second, { model: "endless" })];
+    await eventually("the refusals", () => attacks.every(({ answers }) => answers.length >= MAX_IN_FLIGHT / 4));
+    expect(await victimAsks({ model: "idle" })).toEqual(ALL_WELL);
+    expect(await victimAsks({ model: "echo" })).toEqual(ALL_WELL);
+    for (const { answers, stop } of attacks) {
+      expect(answers[0]).toMatchObject({ status: 503, text: expect.stringContaining("in_flight_share") as string });
+      await stop();
+    }
+  });
+});
