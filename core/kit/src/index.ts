@@ -24,4 +24,5 @@ export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { discardReply } from "./stream/discard.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";
+export { type CaseVariant, caseVariant } from "./guard/case-variants.ts";
 export { fromLocal, offsetMs } from "./zone.ts";

@@ -100,9 +100,9 @@ function isText(value: unknown): value is string {
 function promptLength({ body, operation }: RequestFacts): Length {
   let characters = 0;
   let tokens = 0;
-  for (const { text, parts, isFixed } of bodyTexts(body, operation).texts) {
-    // Texts that were joined to be read as one, and lists of names, stand there already.
-    if (parts !== undefined || isFixed === true) continue;
+  for (const { text, parts, isFixed, isBare } of bodyTexts(body, operation).texts) {
+    // Texts that were joined to be read as one, and lists of names, stand there already; identifiers are no part of the prompt.
+    if (parts !== undefined || isFixed === true || isBare === true) continue;
     characters += text.length;
     tokens += tokensOf(text);
   }

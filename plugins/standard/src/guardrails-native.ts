@@ -1,6 +1,7 @@
 /** Native replies under guard: JSON, text and event streams of the dialects that are known. What cannot be read does not pass. */
 
-import { documentOf } from "@sluice/kit";
+import { isUtf8 } from "node:buffer";
+import { documentOf, hasRepeatedMembers, isObject, writtenDocument } from "@sluice/kit";
 import {
   type BodyOptions,
   bodyTexts,
@@ -11,7 +12,7 @@ import {
   withTexts,
 } from "@sluice/kit/guard";
 import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
-import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject } from "@sluice/spec";
+import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
 import type { ReplyConfig } from "./guardrails-config.ts";
 import { primed } from "./guardrails-prime.ts";
 import { markAttempt } from "./guardrails-mark.ts";
@@ -62,20 +63,21 @@ async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Arra
   } catch {
     throw new GatewayError("upstream_invalid_response", "The upstream's reply is no JSON, and the guardrails cannot read it.");
   }
-  // A list at the top is judged as the member of an object and written back as the list.
-  const isList = Array.isArray(value);
-  const document = documentOf(isList ? `{"output":${text}}` : text);
-  if (typeof value !== "object" || value === null) return bytes;
+  // What is no object is judged as the member of one and written back as it was.
+  const isMember = !isObject(value);
+  const document = documentOf(isMember ? `{"output":${text}}` : text);
   const edits = await judgeTexts(bodyTexts(document.value, options.context.operation).texts, options);
-  if (edits.size === 0) return bytes;
-  const edited = withTexts(document, edits);
-  return Buffer.from(isList ? JSON.stringify(edited.value.output) : edited.bytes);
+  // The client reads what was judged: of bytes that are no UTF-8 and of a member that stands twice it might read something else.
+  const isReadAlike = isUtf8(bytes) && !hasRepeatedMembers(text, value as JsonValue);
+  if (edits.size === 0) return isReadAlike ? bytes : Buffer.from(JSON.stringify(value), "utf8");
+  const { value: judged } = withTexts(isReadAlike ? document : writtenDocument(document.value), edits);
+  return Buffer.from(JSON.stringify(isMember ? judged.output : judged), "utf8");
 }
 
 async function judgeText(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {
-  const document = documentOf(JSON.stringify({ output: bytes.toString("utf8") }));
+  const document = writtenDocument({ output: bytes.toString("utf8") });
   const edits = await judgeTexts(bodyTexts(document.value, options.context.operation).texts, options);
-  return edits.size === 0 ? bytes : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
+  return edits.size === 0 && isUtf8(bytes) ? bytes : Buffer.from(String(withTexts(document, edits).value.output), "utf8");
 }
 
 async function guardEvents(

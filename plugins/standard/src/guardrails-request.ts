@@ -1,8 +1,9 @@
 /** Requests under guard: every text of them, and what the upstream might read otherwise than the gateway does. */
 
 import { hasRepeatedMembers, writtenDocument } from "@sluice/kit";
-import { type BodyText, bodyTexts, judgeTexts, type Panel, type Vault, withTexts } from "@sluice/kit/guard";
+import { bodyTexts, judgeTexts, type Panel, type Vault, withTexts } from "@sluice/kit/guard";
 import { type Exchange, GatewayError, type GatewayRequest } from "@sluice/spec";
+import { addressTexts } from "./guardrails-address.ts";
 import type { GuardrailsConfig } from "./guardrails-config.ts";
 
 /** Judges what goes to the upstream, and puts edited texts in place. */
@@ -18,23 +19,10 @@ export async function guardRequest(exchange: Exchange, config: GuardrailsConfig,
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;
-  const all = [...texts, ...queryTexts(exchange)];
+  const all = [...texts, ...addressTexts(exchange)];
   const edits = await judgeTexts(all, { panel, order: config.order ?? "parallel", context, vault });
   const isRead = isReadAlike(request);
   if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
-}
-
-/** The query of a native request goes along with it. */
-function queryTexts({ operation, client: { query } }: Exchange): BodyText[] {
-  if (operation !== "passthrough" || query === "") return [];
-  const spaced = query.replaceAll("+", " ");
-  let text: string;
-  try {
-    text = decodeURIComponent(spaced);
-  } catch {
-    text = spaced;
-  }
-  return [{ path: ["query"], part: "parameters", text, isFixed: true }];
 }
 
 /** Whether everybody reads the same in the body: of a member that stands twice, one was judged. */

@@ -1,5 +1,5 @@
 /**
- * Escapes inside a text that is JSON itself: the arguments of a tool call. `\u0066` is an f to whoever parses it, so it is one to
+ * Escapes inside a text that is JSON itself: the arguments of a tool call; and inside addresses. `\u0066` is an f to whoever parses it, so it is one to
  * the guardrails. What JSON needs escaped stays as it is.
  */
 
@@ -39,4 +39,10 @@ export class EscapeReader {
 /** A text as it stands inside a JSON string. */
 export function insideJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+/** A percent-encoded text as it is read: each run of escapes by itself, so that a malformed one leaves the others what they are. */
+export function plainPercents(text: string): string {
+  if (!text.includes("%")) return text;
+  return text.replace(/(?:%[0-9a-fA-F]{2})+/g, (run) => Buffer.from(run.replaceAll("%", ""), "hex").toString("utf8"));
 }

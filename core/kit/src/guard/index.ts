@@ -2,7 +2,7 @@
 
 export { type BodyOptions, judgeTexts } from "./body.ts";
 export { GuardBreaker } from "./breaker.ts";
-export { EscapeReader, insideJson, plainEscapes } from "./escapes.ts";
+export { EscapeReader, insideJson, plainEscapes, plainPercents } from "./escapes.ts";
 export { findPlaces, patternRule, type Place, reachOf, type TextRule, type Treatment, verdictOf } from "./find.ts";
 export { type FoldedText, foldText, type FoldOptions } from "./fold.ts";
 export { guardFrames } from "./guard-frames.ts";
@@ -26,6 +26,7 @@ export type { StreamDialect, StreamPiece, StreamTexts } from "./stream-dialect.t
 export { nativeStream } from "./stream-native.ts";
 export type { BodyText } from "./body-text.ts";
 export { type BodyTexts, bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
+export { isMachineId } from "./vocabulary.ts";
 export { RESTORER, Vault } from "./vault.ts";
 export { TextWindow, type WindowOptions } from "./window.ts";
 export { WordFinder } from "./word-finder.ts";

@@ -60,7 +60,10 @@ export const chatStream: StreamDialect = {
     if (choices.length === 0) return { pieces, isLast: true };
     let ends: string | undefined;
     for (const [at, choice] of (choices as readonly JsonValue[]).entries()) {
-      if (!isObject(choice)) continue;
+      if (!isObject(choice)) {
+        pieces.push(...otherPieces(choice, ["choices", at]));
+        continue;
+      }
       const index = String(choice.index ?? 0);
       if (isObject(choice.delta)) readDelta(choice.delta, `${index}/`, ["choices", at, "delta"], pieces);
       if (typeof choice.text === "string" && choice.text !== "")
@@ -126,17 +129,26 @@ function readDelta(delta: JsonObject, prefix: string, base: JsonPath, pieces: St
     const path = [...base, "audio", "transcript"];
     pieces.push({ channel: `${prefix}audio`, part: "content", path, text: delta.audio.transcript });
   }
+  if (isObject(delta.audio)) pieces.push(...otherMembers(delta.audio, [...base, "audio"], AUDIO_MEMBERS));
   if (isObject(delta.function_call)) readCall(delta.function_call, `${prefix}function`, [...base, "function_call"], pieces);
   if (!Array.isArray(delta.tool_calls)) return;
   for (const [at, call] of (delta.tool_calls as readonly JsonValue[]).entries()) {
-    if (!isObject(call)) continue;
+    if (!isObject(call)) {
+      pieces.push(...otherPieces(call, [...base, "tool_calls", at]));
+      continue;
+    }
     const channel = `${prefix}call${String(call.index ?? at)}`;
+    pieces.push(...otherMembers(call, [...base, "tool_calls", at], CALL_MEMBERS));
     if (isObject(call.function)) readCall(call.function, channel, [...base, "tool_calls", at, "function"], pieces);
     if (isObject(call.custom)) readCustom(call.custom, channel, [...base, "tool_calls", at, "custom"], pieces);
   }
 }
 
 const BLOCK_MEMBERS = new Set(["type", "text", "thinking"]);
+const CALL_MEMBERS = new Set(["index", "id", "type", "function", "custom"]);
+const FUNCTION_MEMBERS = new Set(["name", "arguments"]);
+const CUSTOM_MEMBERS = new Set(["name", "input"]);
+const AUDIO_MEMBERS = new Set(["id", "data", "transcript", "expires_at"]);
 
 /** Some upstreams send a content in blocks, and what a model thinks in blocks of a block. */
 function readBlocks(blocks: readonly JsonValue[], channel: string, part: TextPart, base: JsonPath, pieces: StreamPiece[]): void {
@@ -161,6 +173,7 @@ function readCustom(call: JsonObject, channel: string, base: JsonPath, pieces: S
     pieces.push({ channel: `${channel}/name`, part: "names", path: [...base, "name"], text: call.name, isName: true });
   if (typeof call.input === "string" && call.input !== "")
     pieces.push({ channel: `${channel}/input`, part: "arguments", path: [...base, "input"], text: call.input });
+  pieces.push(...otherMembers(call, base, CUSTOM_MEMBERS));
 }
 
 function readCall(call: JsonObject, channel: string, base: JsonPath, pieces: StreamPiece[]): void {
@@ -168,4 +181,5 @@ function readCall(call: JsonObject, channel: string, base: JsonPath, pieces: Str
     pieces.push({ channel: `${channel}/name`, part: "names", path: [...base, "name"], text: call.name, isName: true });
   if (typeof call.arguments === "string" && call.arguments !== "")
     pieces.push({ channel, part: "arguments", path: [...base, "arguments"], text: call.arguments, isJson: true });
+  pieces.push(...otherMembers(call, base, FUNCTION_MEMBERS));
 }

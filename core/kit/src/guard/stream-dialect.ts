@@ -49,11 +49,16 @@ export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as
 export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
   if (value === undefined || value === null) return [];
   return bodyTexts({ output: value }, "passthrough")
-    .texts.filter(({ parts }) => parts === undefined)
+    .texts.filter(({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)))
     .map(({ path, part, text, isFixed = false }) => {
       const place = [...base, ...path.slice(1)];
       return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true, isFixed };
     });
+}
+
+/** Words of the protocol and identifiers of a reply are the provider's; a long number may be the model's. */
+function isNumber(text: string): boolean {
+  return /^-?\d+$/.test(text);
 }
 
 /** The same for the members of an object, without those whose names are listed. */

@@ -25,7 +25,8 @@ export const nativeStream: StreamDialect = {
     const pieces = otherPieces(event, []);
     // A mark in place of an event is the end.
     if (pieces.length === 0) return Object.keys(event).length === 0 ? LAST : NOTHING;
-    if (isObject(event.error)) return { pieces };
+    // Names of members are judged by themselves, and an error is no piece of a text.
+    if (isObject(event.error) || pieces.every(({ isFixed }) => isFixed === true)) return { pieces };
     throw new GatewayError(
       "plugin_failed",
       "The guardrails cannot read the events of this stream: they are of no dialect that is known. Ask without `stream`.",

@@ -38,7 +38,10 @@ export const openaiStream: StreamDialect = {
       : { pieces, ends: ends ?? (type === "response.completed" ? "" : "none/") };
   },
   write(event, pieces, texts) {
-    return typeof event.type === "string" ? writePieces(event, pieces, texts) : chatStream.write(event, pieces, texts);
+    if (typeof event.type !== "string") return chatStream.write(event, pieces, texts);
+    const written = writePieces(event, pieces, texts);
+    // Token by token they say what stood there.
+    return Array.isArray(written.logprobs) ? { ...written, logprobs: [] } : written;
   },
   split(event, pieces) {
     return typeof event.type === "string" ? splitPieces(event, pieces) : chatStream.split(event, pieces);

@@ -13,6 +13,9 @@ describe("a table", () => {
     const content = [{ type: "text", text: "a", constructor: "b" }];
     const body = JSON.parse(JSON.stringify({ messages: [{ role: "toString", content }], toString: "c" })) as never;
     expect(bodyTexts(body, "chat").texts.map(({ text, part }) => [text, part])).toEqual([
+      ["toString", "parameters"],
+      ["toString", "user"],
+      ["constructor", "user"],
       ["a", "user"],
       ["b", "user"],
       ["c", "parameters"],

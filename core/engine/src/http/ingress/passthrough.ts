@@ -1,14 +1,20 @@
 /** Native requests: the bytes as they are, and a look at them for the model and the stream switch. */
 
+import { isUtf8 } from "node:buffer";
 import type { GatewayRequest, JsonObject } from "@sluice/spec";
 import { isObject, writtenDocument } from "@sluice/kit";
+import { refuseCaseVariants } from "./case-variants.ts";
 
 /** A JSON body larger than this is forwarded without a look: it then names no model. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
 
-/** The request of a native body. Nothing is refused here: what the body means is the upstream's business. */
+/**
+ * The request of a native body. What the body means is the upstream's business; one whose names parsers read differently is refused with
+ * `invalid_field`.
+ */
 export function receiveNative(bytes: Buffer, contentType: string | undefined): GatewayRequest {
   const value = contentType?.includes("json") === true && bytes.length <= MAX_LOOK_BYTES ? parse(bytes) : {};
+  refuseCaseVariants(value);
   return {
     document: writtenDocument(value),
     ...(bytes.length > 0 ? { raw: bytes } : {}),
@@ -23,6 +29,8 @@ export function receiveNative(bytes: Buffer, contentType: string | undefined): G
 }
 
 function parse(bytes: Buffer): JsonObject {
+  // Decoders differ in what they make of other bytes: such a body is not read, and no guardrail lets it pass.
+  if (!isUtf8(bytes)) return {};
   try {
     const value: unknown = JSON.parse(bytes.toString("utf8"));
     return isObject(value) ? value : {};

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/spec";
 import { readBody } from "./body.ts";
+import { refuseCaseVariants } from "./case-variants.ts";
 import { receiveChat } from "./chat.ts";
 import { readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
@@ -45,6 +46,7 @@ export async function receiveRequest(
   checkMediaType(message);
   const bytes = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
   const document = readJson(bytes, MAX_NODES[operation]);
+  if (operation !== "spend") refuseCaseVariants(document.value);
   if (deployment === undefined) return receive(document, client);
   return { ...receive(withDeployment(document, deployment), client), otherModels: deployment.otherModels };
 }

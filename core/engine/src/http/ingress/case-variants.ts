@@ -1,0 +1,11 @@
+/** Refuses bodies whose members parsers read differently: names that differ from known ones only by case. */
+
+import type { JsonObject } from "@sluice/spec";
+import { caseVariant } from "@sluice/kit";
+import { invalidField } from "./body-fields.ts";
+
+/** Throws `invalid_field` for a member whose name differs only by case from one that a dialect has in its place. */
+export function refuseCaseVariants(body: JsonObject): void {
+  const found = caseVariant(body);
+  if (found !== undefined) throw invalidField(found.path, `differs only by case from ${found.known}; write ${found.known}`);
+}

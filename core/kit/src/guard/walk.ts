@@ -1,0 +1,296 @@
+/**
+ * The walk over a body. What a member is follows from its place in the dialect's schema, never from how its text begins: a string is
+ * judged as it stands unless its place is one of media, identifiers or words of the protocol, and its value is one.
+ */
+
+import type { JsonObject, JsonValue, TextPart } from "@sluice/spec";
+import { isObject } from "../json/narrow.ts";
+import type { JsonPath } from "./at-path.ts";
+import type { BodyText } from "./body-text.ts";
+import { plainEscapes, plainPercents } from "./escapes.ts";
+import { isJoinable, joinedTexts } from "./join.ts";
+import { type DataUrl, decodedText, type Family, familyOf, isBase64, isCommonType, readDataUrl, SHORTEST_MEDIA } from "./media.ts";
+import { type Content, type Leaf, MEMBERS, type PlaceName, STRING_AT } from "./places.ts";
+import { INNER_PARTS, ROLE_PARTS } from "./text-parts.ts";
+import { isMachineId, PROTOCOL_NAMES, PROTOCOL_WORDS, WORD_NAMES } from "./vocabulary.ts";
+
+/** Where a value stands. */
+interface Spot {
+  readonly path: JsonPath;
+  readonly part: TextPart;
+  /** What encoded content of this object is said to be: a media type, or a format. */
+  readonly type?: string | undefined;
+  /** The object is a document: its formats are those of files. */
+  readonly isDocument?: boolean;
+}
+
+/** Nested deeper than this is no body of any dialect. */
+const MAX_DEPTH = 100;
+
+/** Content that is encoded, and the places that hold it. A message does not have them; its blocks do. */
+const ENCODED: ReadonlySet<Content> = new Set<Content>([
+  "url",
+  "file",
+  "base64",
+  "sealed",
+  "data",
+  "result",
+  "image",
+  "sound",
+  "fileData",
+  "source",
+  "document",
+  "inline",
+]);
+
+export class Walk {
+  readonly texts: BodyText[] = [];
+  readonly opaque: string[] = [];
+
+  /** A member of an object at a place; without a place, of an object that no dialect names. */
+  member(value: JsonValue, name: string, place: PlaceName | undefined, spot: Spot, owner?: JsonObject): void {
+    this.#value(value, name, place === undefined ? undefined : contentOf(name, place, owner), spot);
+  }
+
+  /** The names of an object's members that no dialect has there: the upstream's model may read them as well. */
+  names(value: JsonObject, place: PlaceName | undefined, path: JsonPath, part: TextPart): void {
+    const members = place === undefined ? undefined : MEMBERS[place];
+    let text = "";
+    for (const name in value) {
+      if (members?.[name] === undefined && !PROTOCOL_NAMES.has(name)) text += text === "" ? name : `\n${name}`;
+    }
+    if (text !== "") this.texts.push({ path, part, text, isFixed: true });
+  }
+
+  #value(value: JsonValue, key: string, content: Content | undefined, spot: Spot): void {
+    if (spot.path.length > MAX_DEPTH) this.opaque.push(String(spot.path[0]));
+    else if (typeof value === "string") this.#string(value, key, leafOf(content), spot);
+    else if (typeof value === "number") this.#number(value, content, spot);
+    else if (Array.isArray(value)) this.#list(value as readonly JsonValue[], key, content, spot);
+    else if (isObject(value)) this.#object(value, placeOf(content), spot);
+  }
+
+  #object(value: JsonObject, place: PlaceName | undefined, outer: Spot): void {
+    const part = partOf(value, place, outer.part);
+    const { path } = outer;
+    const isDocument = outer.isDocument === true || place === "document" || (place === "block" && value.type === "document");
+    const type = typeOf(value) ?? outer.type;
+    this.names(value, place, path, part);
+    for (const [key, member] of Object.entries(value)) {
+      if (member === undefined || member === null) continue;
+      // What a reply says of its tokens goes when its text is edited.
+      if (key === "logprobs" && outer.part === "content" && place !== undefined) continue;
+      let inner = part;
+      if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
+      const content = place === undefined ? undefined : contentOf(key, place, value);
+      if (content === "arguments" && part !== "tools") inner = "arguments";
+      this.#value(member, key, content, { path: [...path, key], part: inner, type, isDocument });
+    }
+  }
+
+  #string(value: string, key: string, leaf: Leaf | undefined, spot: Spot): void {
+    if (value === "") return;
+    switch (leaf) {
+      case "text":
+        this.#add(value, spot);
+        return;
+      case "arguments":
+        // A string of arguments is JSON: its escapes are read as what they mean.
+        this.#add(key === "input" ? value : plainEscapes(value), spot);
+        return;
+      case "word":
+        if (!isWord(value)) this.#add(value, spot, PROTOCOL.test(value) ? BARE : undefined);
+        return;
+      case "id":
+        this.#id(value, key, spot);
+        return;
+      case "url":
+      case "file":
+        this.#address(value, leaf, spot);
+        return;
+      case "base64":
+        if (readDataUrl(value) === undefined) this.#encoded(value, spot.type === undefined ? "media" : familyIn(spot), "", spot);
+        else this.#address(value, "url", spot);
+        return;
+      case "sealed":
+        if (!isBase64(value)) this.#add(value, spot);
+        else if (value.length < SHORTEST_MEDIA) this.#add(value, spot, BARE_AND_FIXED);
+        return;
+      default:
+        this.#unnamed(value, key, spot);
+    }
+  }
+
+  /** A string in a place that no dialect names. */
+  #unnamed(value: string, key: string, spot: Spot): void {
+    const { part } = spot;
+    // In the arguments of a call and in a schema the names are the client's.
+    if (part !== "arguments" && part !== "tools" && WORD_NAMES.has(key) && isWord(value)) return;
+    const url = readDataUrl(value);
+    if (url === undefined) {
+      this.#add(key === "arguments" || key === "partial_json" ? plainEscapes(value) : value, spot);
+      return;
+    }
+    this.#add(value, spot, FIXED);
+    this.#dataUrl(value, url, spot, false);
+  }
+
+  #id(value: string, key: string, spot: Spot): void {
+    if (isMachineId(value)) return;
+    const isPlain = PROTOCOL.test(value);
+    // The model is looked up: it is no text, and an unknown one is refused.
+    if (key === "model" && spot.path.length === 1 && isPlain) return;
+    this.#add(value, spot, isPlain ? BARE_AND_FIXED : undefined);
+  }
+
+  /** An address, or what stands in its place. */
+  #address(value: string, leaf: "url" | "file", spot: Spot): void {
+    const url = readDataUrl(value);
+    if (url !== undefined) this.#dataUrl(value, url, spot, true);
+    else if (leaf === "file" && isBase64(value) && value.length >= SHORTEST_MEDIA) {
+      const { isText } = decodedText(value);
+      this.#encoded(value, isText && !value.startsWith("JVBER") ? "text" : "other", "", spot);
+    } else this.#add(value, spot);
+  }
+
+  /** `isMedia`: the place is one of media, where pictures and sounds pass. */
+  #dataUrl(value: string, url: DataUrl, spot: Spot, isMedia: boolean): void {
+    const { prefix, family, isBase64: isEncoded, hasOtherCharset, isCommon } = url;
+    const rest = value.slice(prefix.length);
+    if (!isCommon) this.#add(prefix, spot, BARE_AND_FIXED);
+    if (family === "other" || hasOtherCharset) this.#unreadable(spot);
+    if (isEncoded) {
+      if (isMedia || family !== "media") this.#encoded(rest, family, prefix, spot);
+      return;
+    }
+    const plain = plainPercents(rest);
+    if (plain !== rest) this.#add(rest, spot, FIXED);
+    const write = (text: string): string => prefix + encodeURIComponent(text);
+    if (plain !== "") this.texts.push({ path: spot.path, part: "documents", text: plain, write });
+  }
+
+  /** Base64 of a family: judged as it stands where it could be words, and decoded where it holds a text. */
+  #encoded(base64: string, family: Family, prefix: string, spot: Spot): void {
+    const isPure = isBase64(base64);
+    if (!isPure) this.#add(base64, spot, FIXED);
+    else if (family === "text" || base64.length < SHORTEST_MEDIA) this.#add(base64, spot, BARE_AND_FIXED);
+    if (family === "media") return;
+    if (family === "other") {
+      if (prefix === "") this.#unreadable(spot);
+      return;
+    }
+    const { text, isText } = decodedText(base64);
+    // Parsers differ in what they make of a text that is no base64.
+    if (!isText || !isPure) this.#unreadable(spot);
+    const write = (edited: string): string => prefix + Buffer.from(edited, "utf8").toString("base64");
+    if (text !== "") this.texts.push({ path: spot.path, part: "documents", text, write });
+  }
+
+  #unreadable({ path }: Spot): void {
+    const place = pathText(path);
+    if (!this.opaque.includes(place)) this.opaque.push(place);
+  }
+
+  /** A long number that a client or model wrote may be a card's. */
+  #number(value: number, content: Content | undefined, { path, part }: Spot): void {
+    if (Math.abs(value) < SHORTEST_NUMBER) return;
+    if (NUMBERED.has(part) || (content === undefined && part !== "parameters" && part !== "tools" && part !== "content"))
+      this.texts.push({ path, part, text: String(value), isFixed: true, isBare: true });
+  }
+
+  #add(text: string, { path, part }: Spot, how?: Partial<BodyText>): void {
+    if (text !== "") this.texts.push({ path, part, text, ...how });
+  }
+
+  /** Blocks of text that follow each other are one text to a model. */
+  #list(items: readonly JsonValue[], key: string, content: Content | undefined, spot: Spot): void {
+    let run: BodyText[] = [];
+    const flush = (): void => {
+      if (run.length > 1) this.texts.push(...joinedTexts(run));
+      run = [];
+    };
+    for (const [index, item] of items.entries()) {
+      const path = [...spot.path, index];
+      const before = this.texts.length;
+      this.#value(item, key, content, { ...spot, path });
+      if (!isObject(item) || typeof item.text !== "string") {
+        flush();
+        continue;
+      }
+      for (let at = before; at < this.texts.length; at++) {
+        const text = this.texts[at]!;
+        if (text.path.length === path.length + 1 && text.path.at(-1) === "text" && isJoinable(text)) run.push(text);
+      }
+    }
+    flush();
+  }
+}
+
+const FIXED = { isFixed: true } as const;
+const BARE = { isBare: true } as const;
+const BARE_AND_FIXED = { isFixed: true, isBare: true } as const;
+
+/** What an identifier or a word of the protocol looks like. */
+const PROTOCOL = /^[\w.:/+=-]*$/;
+
+/** Parts in which a number may be anything. */
+const NUMBERED: ReadonlySet<TextPart> = new Set<TextPart>(["arguments", "tool", "documents"]);
+const SHORTEST_NUMBER = 1_000_000;
+
+function isWord(value: string): boolean {
+  return PROTOCOL_WORDS.has(value) || isCommonType(value);
+}
+
+/** What a member is at a place; `undefined`: no dialect has it there. */
+function contentOf(name: string, place: PlaceName, owner: JsonObject | undefined): Content | undefined {
+  const content = MEMBERS[place][name];
+  if (content === undefined || owner === undefined || !ENCODED.has(content)) return content;
+  if (typeof owner.role === "string") return undefined;
+  if (content === "data") return owner.type === "redacted_thinking" ? "sealed" : undefined;
+  if (content === "result") return owner.type === "image_generation_call" ? "base64" : "text";
+  // Of a source of text, `data` is the text.
+  if (content === "base64" && place === "source" && name === "data") return owner.type === "base64" ? content : "text";
+  return content;
+}
+
+function leafOf(content: Content | undefined): Leaf | undefined {
+  if (content === undefined) return undefined;
+  if (isPlace(content)) return STRING_AT[content] ?? "text";
+  return content === "open" ? undefined : content;
+}
+
+function placeOf(content: Content | undefined): PlaceName | undefined {
+  return content !== undefined && isPlace(content) ? content : undefined;
+}
+
+function isPlace(content: Content): content is PlaceName {
+  return Object.hasOwn(MEMBERS, content);
+}
+
+/** Whose words the members of an object are. */
+function partOf(value: JsonObject, place: PlaceName | undefined, outer: TextPart): TextPart {
+  if (place !== "message" && place !== "block") return outer;
+  if (typeof value.role === "string") {
+    if (place === "block" || outer === "content") return outer;
+    return ROLE_PARTS[value.role] ?? "user";
+  }
+  return value.type === "tool_result" || value.type === "function_call_output" || value.type === "custom_tool_call_output"
+    ? "tool"
+    : outer;
+}
+
+function typeOf({ media_type, mime_type, mimeType, mediaType, format }: JsonObject): string | undefined {
+  return [media_type, mime_type, mimeType, mediaType, format].find((type) => typeof type === "string");
+}
+
+function familyIn({ type, isDocument }: Spot): Family {
+  const family = familyOf(type);
+  return family === "media" && isDocument === true ? "other" : family;
+}
+
+function pathText(path: JsonPath): string {
+  return path
+    .map((part) => (typeof part === "number" ? `[${part}]` : `.${part}`))
+    .join("")
+    .slice(1);
+}
