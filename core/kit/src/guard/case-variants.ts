@@ -18,7 +18,10 @@ const MAX_DEPTH = 100;
 
 /** Members of each place by their folded names. */
 const FOLDED = new Map<PlaceName, ReadonlyMap<string, string>>(
-  (Object.keys(MEMBERS) as PlaceName[]).map((place) => [place, new Map(Object.keys(MEMBERS[place]).map((name) => [fold(name), name]))]),
+  (Object.keys(MEMBERS) as PlaceName[]).map((place) => [
+    place,
+    new Map(Object.keys(MEMBERS[place]).map((name) => [fold(name), name])),
+  ]),
 );
 
 /** The first case variant of a body, `undefined` where there is none. Schemas, arguments and metadata have names of the client's own. */

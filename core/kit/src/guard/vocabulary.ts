@@ -18,7 +18,9 @@ export const PROTOCOL_WORDS: ReadonlySet<string> = new Set(
   xls xlsx html txt md vivid natural application/json text/plain text/html text/csv text/markdown text/x.enum application/pdf OUTCOME_OK
   OUTCOME_FAILED PYTHON START END server_vad cloze web_search web_search_preview file_search code_interpreter image_generation mcp computer bash
   text_editor web_fetch citation tool_calls_delta text_delta input_json_delta thinking_delta signature_delta citations_delta content_delta
-  media_resolution_high media_resolution_medium media_resolution_low CONTEXTUAL STRICT OFF FAST ACCURATE guard_content`.split(/\s+/),
+  media_resolution_high media_resolution_medium media_resolution_low CONTEXTUAL STRICT OFF FAST ACCURATE guard_content`.split(
+    /\s+/,
+  ),
 );
 
 /** Keywords of JSON Schema (json-schema.org, 2020-12, and draft 7). */

@@ -9,7 +9,16 @@ import type { JsonPath } from "./at-path.ts";
 import type { BodyText } from "./body-text.ts";
 import { plainEscapes, plainPercents } from "./escapes.ts";
 import { isJoinable, joinedTexts } from "./join.ts";
-import { type DataUrl, decodedText, type Family, familyOf, isBase64, isCommonType, readDataUrl, SHORTEST_MEDIA } from "./media.ts";
+import {
+  type DataUrl,
+  decodedText,
+  type Family,
+  familyOf,
+  isBase64,
+  isCommonType,
+  readDataUrl,
+  SHORTEST_MEDIA,
+} from "./media.ts";
 import { type Content, type Leaf, MEMBERS, type PlaceName, STRING_AT } from "./places.ts";
 import { INNER_PARTS, ROLE_PARTS } from "./text-parts.ts";
 import { isMachineId, PROTOCOL_NAMES, PROTOCOL_WORDS, WORD_NAMES } from "./vocabulary.ts";
