@@ -5,7 +5,8 @@
 
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { type Content, MEMBERS, type PlaceName } from "./places.ts";
+import { isPlace } from "./place-of.ts";
+import { MEMBERS, type PlaceName } from "./places.ts";
 
 /** A member, where it stands, and the name that it resembles. */
 export interface CaseVariant {
@@ -59,10 +60,6 @@ function variantIn(value: JsonValue, place: PlaceName, depth: number): { path: (
 function within<T extends { path: (string | number)[] }>(name: string | number, found: T): T {
   found.path.unshift(name);
   return found;
-}
-
-function isPlace(content: Content): content is PlaceName {
-  return Object.hasOwn(MEMBERS, content);
 }
 
 /** The name as case-insensitive parsers compare it: `toLowerCase` takes U+212A (kelvin) to k, and leaves U+017F (long s). */

@@ -19,7 +19,8 @@ import {
   readDataUrl,
   SHORTEST_MEDIA,
 } from "./media.ts";
-import { type Content, type Leaf, MEMBERS, type PlaceName, STRING_AT } from "./places.ts";
+import { contentOf, leafOf, placeOf } from "./place-of.ts";
+import { type Content, type Leaf, MEMBERS, type PlaceName } from "./places.ts";
 import { INNER_PARTS, ROLE_PARTS } from "./text-parts.ts";
 import { isMachineId, PROTOCOL_NAMES, PROTOCOL_WORDS, WORD_NAMES } from "./vocabulary.ts";
 
@@ -35,22 +36,6 @@ interface Spot {
 
 /** Nested deeper than this is no body of any dialect. */
 const MAX_DEPTH = 100;
-
-/** Content that is encoded, and the places that hold it. A message does not have them; its blocks do. */
-const ENCODED: ReadonlySet<Content> = new Set<Content>([
-  "url",
-  "file",
-  "base64",
-  "sealed",
-  "data",
-  "result",
-  "image",
-  "sound",
-  "fileData",
-  "source",
-  "document",
-  "inline",
-]);
 
 export class Walk {
   readonly texts: BodyText[] = [];
@@ -248,32 +233,6 @@ const SHORTEST_NUMBER = 1_000_000;
 
 function isWord(value: string): boolean {
   return PROTOCOL_WORDS.has(value) || isCommonType(value);
-}
-
-/** What a member is at a place; `undefined`: no dialect has it there. */
-function contentOf(name: string, place: PlaceName, owner: JsonObject | undefined): Content | undefined {
-  const content = MEMBERS[place][name];
-  if (content === undefined || owner === undefined || !ENCODED.has(content)) return content;
-  if (typeof owner.role === "string") return undefined;
-  if (content === "data") return owner.type === "redacted_thinking" ? "sealed" : undefined;
-  if (content === "result") return owner.type === "image_generation_call" ? "base64" : "text";
-  // Of a source of text, `data` is the text.
-  if (content === "base64" && place === "source" && name === "data") return owner.type === "base64" ? content : "text";
-  return content;
-}
-
-function leafOf(content: Content | undefined): Leaf | undefined {
-  if (content === undefined) return undefined;
-  if (isPlace(content)) return STRING_AT[content] ?? "text";
-  return content === "open" ? undefined : content;
-}
-
-function placeOf(content: Content | undefined): PlaceName | undefined {
-  return content !== undefined && isPlace(content) ? content : undefined;
-}
-
-function isPlace(content: Content): content is PlaceName {
-  return Object.hasOwn(MEMBERS, content);
 }
 
 /** Whose words the members of an object are. */
