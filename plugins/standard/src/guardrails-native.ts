@@ -11,6 +11,7 @@ import {
   nativeStream,
   withTexts,
 } from "@sluice/kit/guard";
+import { Gathered } from "@sluice/kit/transport";
 import { nativeFrame, type NativeFrame, readNativeEvents, writeNativeEvent } from "@sluice/kit/passthrough";
 import { type BytesReply, type Exchange, type Frame, GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
 import type { ReplyConfig } from "./guardrails-config.ts";
@@ -43,15 +44,14 @@ export async function guardBytes(
 }
 
 async function readWhole(reply: BytesReply): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const gathered = new Gathered();
   for await (const chunk of reply.body) {
-    size += chunk.length;
-    if (size > MAX_WHOLE_BYTES)
+    if (gathered.length + chunk.length > MAX_WHOLE_BYTES)
       throw new GatewayError("upstream_invalid_response", "The upstream's reply is larger than the guardrails may hold.");
-    chunks.push(chunk);
+    gathered.push(chunk);
   }
-  return Buffer.concat(chunks);
+  const { buffer, byteOffset, byteLength } = gathered.take();
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 async function judgeJson(bytes: Buffer, options: BodyOptions): Promise<Uint8Array> {

@@ -5,6 +5,7 @@ import { type AddressInfo, Server as TcpServer } from "node:net";
 import { writeParserError, writeSocketError } from "./egress/parser-error.ts";
 import { refuseExpectation, withLateContinue } from "./expect.ts";
 import { wrongMethod } from "./find-route.ts";
+import { withBoundedPipeline } from "./pipelined.ts";
 
 /** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
 const LIMITS = {
@@ -42,11 +43,12 @@ const RETIRED_IDLE_MS = 5_000;
 
 /** Opens a listener. Workers have one together, unless it is not shared. Rejects when the address cannot be used. */
 export function listen(handler: RequestListener, host: string, port: number, isShared = true): Promise<Listener> {
-  const server = createServer(LIMITS, handler);
+  const bounded = withBoundedPipeline(handler);
+  const server = createServer(LIMITS, bounded);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
   server.on("clientError", writeParserError);
-  server.on("checkContinue", withLateContinue(handler));
+  server.on("checkContinue", withLateContinue(bounded));
   server.on("checkExpectation", refuseExpectation);
   server.on("connect", (_request, socket) => writeSocketError(socket, wrongMethod("CONNECT", [])));
   return new Promise((resolve, reject) => {

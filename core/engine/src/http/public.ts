@@ -146,7 +146,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     if (!response.writableFinished) exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
-  cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs);
+  cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs, parts.clock);
   try {
     await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
     generation.tally?.add(exchange);

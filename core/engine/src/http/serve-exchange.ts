@@ -96,9 +96,15 @@ async function answer(
       return;
     }
     case "bytes":
-      await writeBytes(response, reply, headersOf(exchange, outline, reply.status, parts), async () => {
-        await settle(exchange, parts);
-      });
+      await writeBytes(
+        response,
+        reply,
+        headersOf(exchange, outline, reply.status, parts),
+        async () => {
+          await settle(exchange, parts);
+        },
+        exchange.signal,
+      );
       return;
     default:
       reply satisfies never;

@@ -3,6 +3,7 @@
 import type { Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { createStreamReader } from "../stream/reader.ts";
+import { Gathered } from "../transport/gathered.ts";
 import { BEDROCK_METRICS, joinUsage, pieces, readNativeUsage } from "./native-usage.ts";
 
 /** Looks at bytes that go by. A reply that cannot be read has no usage; that is no failure. */
@@ -69,16 +70,18 @@ function innerText(data: string): string {
 }
 
 function createJsonMeter(): UsageMeter {
-  let chunks: Uint8Array[] = [];
-  let size = 0;
+  let gathered: Gathered | undefined = new Gathered();
   return {
     push(chunk) {
-      size += chunk.length;
-      if (size > MAX_JSON_BYTES) chunks = [];
-      else chunks.push(chunk);
+      gathered?.push(chunk);
+      if (gathered !== undefined && gathered.length > MAX_JSON_BYTES) gathered = undefined;
     },
-    end: () => (size > MAX_JSON_BYTES ? undefined : usageOf(Buffer.concat(chunks).toString("utf8"))),
+    end: () => (gathered === undefined ? undefined : usageOf(textOf(gathered.take()))),
   };
+}
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
 }
 
 function usageOf(text: string): Usage | undefined {

@@ -1,6 +1,14 @@
 /** One native call: bytes out, bytes back, the usage read on the way. */
 
-import { type Attempt, type BytesReply, type Clock, GatewayError, type HttpCall, type ProviderInstance } from "@sluice/spec";
+import {
+  type Attempt,
+  type BytesReply,
+  type Clock,
+  GatewayError,
+  type HttpCall,
+  isGatewayError,
+  type ProviderInstance,
+} from "@sluice/spec";
 import { authorize } from "../transport/authorize.ts";
 import { asGatewayError } from "../transport/errors.ts";
 import type { ConnectionPlace } from "../transport/connection-places.ts";
@@ -71,7 +79,7 @@ async function* meteredBody(
   response: UpstreamResponse,
   options: PassthroughOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { attempt, clock } = options;
+  const { attempt, clock, signal } = options;
   const { body, headers, status } = response;
   const type = headers["content-type"];
   const isReadable = typeof type === "string" && headers["content-encoding"] === undefined;
@@ -99,7 +107,9 @@ async function* meteredBody(
     }
     if (attempt.outcome === undefined) {
       attempt.outcome = "partial";
-      attempt.error ??= new GatewayError("client_closed", "The client closed the connection.");
+      attempt.error ??= isGatewayError(signal.reason)
+        ? signal.reason
+        : new GatewayError("client_closed", "The client closed the connection.");
       body.cancel(attempt.error);
     }
     attempt.endedAtMs = clock.now();

@@ -1,6 +1,7 @@
 /** The body of an upstream's response: collected with a bound, or read as it comes with back-pressure. */
 
 import { GatewayError } from "@sluice/spec";
+import { Gathered } from "./gathered.ts";
 import { nextTurn } from "./turns.ts";
 
 /** The part of undici's controller that a body needs. */
@@ -15,6 +16,8 @@ const HIGH_WATER_BYTES = 16_384;
 const MIDDLE_HIGH_WATER_BYTES = 131_072;
 /** A chunk with less than this behind it is the last of its read: the rest is framing. */
 const FRAMING_BYTES = 32;
+/** Chunks that wait for the reader one by one. Each is an object and keeps the memory of its read: more are joined. */
+const MAX_WAITING_CHUNKS = 256;
 /** What may follow the end mark of a stream: an empty line, a comment. A connection that says more is not used again. */
 const AFTERWORD_BYTES = 1_024;
 
@@ -30,6 +33,8 @@ export class ResponseBody {
   #wake: (() => void) | undefined;
   /** While collecting: bytes that may still come, so that nothing is paused. */
   #roomBytes: number | undefined;
+  /** What is collected; nothing while the rest is let go by. */
+  #gathered: Gathered | undefined;
 
   constructor(flow: FlowControl, cancel: (reason: unknown) => void) {
     this.#flow = flow;
@@ -49,12 +54,13 @@ export class ResponseBody {
   /** Takes a chunk from the transport. */
   push(chunk: Uint8Array): void {
     if (this.#isEnded) return;
-    this.#chunks.push(chunk);
     if (this.#roomBytes !== undefined) {
+      this.#gathered?.push(chunk);
       this.#roomBytes -= chunk.length;
       if (this.#roomBytes < 0) this.#cancel(tooLarge());
       return;
     }
+    this.#keep(chunk);
     this.#waitingBytes += chunk.length;
     const bound = isLastOfRead(chunk) ? HIGH_WATER_BYTES : MIDDLE_HIGH_WATER_BYTES;
     if (this.#waitingBytes > bound && !this.#isPaused) {
@@ -103,32 +109,33 @@ export class ResponseBody {
       this.cancel(tooLarge());
       throw tooLarge();
     }
+    const gathered = new Gathered();
+    for (const chunk of this.#chunks) gathered.push(chunk);
+    this.#chunks = [];
+    this.#gathered = gathered;
     this.#resume();
     if (!this.#isEnded) await this.#arrival();
     if (this.#failure !== undefined) throw this.#failure;
-    const [first] = this.#chunks;
-    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+    return gathered.take();
   }
 
   /**
    * The beginning of the body: what has come within these bounds, and before any failure. A body that goes on is cancelled.
    */
   async excerpt(maxBytes: number, maxMs: number): Promise<Uint8Array> {
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
+    const gathered = new Gathered();
     const timer = setTimeout(() => this.cancel(tooLarge()), maxMs);
     try {
       for (let more = await this.read(); more !== undefined; more = await this.read()) {
-        chunks.push(...more);
-        for (const chunk of more) bytes += chunk.length;
-        if (bytes > maxBytes) this.cancel(tooLarge());
+        for (const chunk of more) gathered.push(chunk);
+        if (gathered.length > maxBytes) this.cancel(tooLarge());
       }
     } catch {
       // A beginning is all that was asked for.
     } finally {
       clearTimeout(timer);
     }
-    return Buffer.concat(chunks).subarray(0, maxBytes);
+    return gathered.take().subarray(0, maxBytes);
   }
 
   /** The chunks that have arrived, waiting for the next one; `undefined` at the end, none after a `nudge`. Rejects with the failure. */
@@ -154,6 +161,12 @@ export class ResponseBody {
   /** Lets a reader that waits go on with nothing. */
   nudge(): void {
     this.#notify();
+  }
+
+  /** Keeps a chunk for the reader. Of many small ones that wait, the memory is bounded by their bytes and not by their number. */
+  #keep(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    if (this.#chunks.length > MAX_WAITING_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
   }
 
   #arrival(): Promise<void> {

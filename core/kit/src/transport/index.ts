@@ -4,6 +4,7 @@ export { runAttempt, type AttemptOptions } from "./attempt.ts";
 export type { ConnectionPlace } from "./connection-places.ts";
 export { enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
 export { asGatewayError } from "./errors.ts";
+export { Gathered } from "./gathered.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { createMediaFetcher, type FetchedMedium, type MediaFetcher } from "./media-fetch.ts";
 export { createMediaInliner, type MediaInliner } from "./media-inline.ts";

@@ -104,7 +104,7 @@ export const serverSchema: JsonSchema = {
       format: "duration",
       default: "30s",
       description:
-        "How long a client may take nothing of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
+        "How long a client may take nothing, or less than 1 KiB a second, of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
     },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
     block_warning: {

@@ -2,17 +2,22 @@
 
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { BytesReply } from "@sluice/spec";
+import { type BytesReply, GatewayError, isGatewayError } from "@sluice/spec";
+
+/** What writing to a client that has left fails with. Faults of an upstream are gateway errors by the time they come here. */
+const CLIENT_GONE = new Set(["ERR_STREAM_PREMATURE_CLOSE", "EPIPE", "ECONNRESET"]);
 
 /**
  * Writes bytes to their end, with back-pressure. The rows are durable before the end; a failure destroys the connection, so
- * that a cut body looks cut.
+ * that a cut body looks cut. Rejects with the reason of `signal` where that ended the exchange: a client that has left is
+ * `client_closed`, whatever error the write to its socket came to.
  */
 export async function writeBytes(
   response: ServerResponse,
   reply: BytesReply,
   headers: string[],
   settle: () => Promise<void>,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
   response.writeHead(reply.status, headers);
@@ -20,7 +25,9 @@ export async function writeBytes(
     await pipeline(reply.body, response, { end: false });
   } catch (error) {
     response.destroy();
-    throw error;
+    if (signal.aborted) throw signal.reason;
+    if (isGatewayError(error) || !CLIENT_GONE.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    throw new GatewayError("client_closed", "The client closed the connection.", { cause: error });
   }
   await settle();
   response.end();

@@ -73,6 +73,8 @@ describe("a whole reply", () => {
 });
 
 describe("a reply of bytes", () => {
+  const OPEN = new AbortController().signal;
+
   async function* chunks(fails: boolean): AsyncGenerator<Uint8Array, void, undefined> {
     yield Buffer.from("abc");
     if (fails) throw new Error("reset");
@@ -87,7 +89,7 @@ describe("a reply of bytes", () => {
 
   it("is written with its own headers, and settled before its end", async () => {
     const { response, received } = await exchange(GET);
-    await writeBytes(response, bytes(false), ["x-a", "b"], async () => expect(response.writableEnded).toBe(false));
+    await writeBytes(response, bytes(false), ["x-a", "b"], async () => expect(response.writableEnded).toBe(false), OPEN);
     const raw = await received;
     expect(raw).toMatch(/^HTTP\/1\.1 206 [^]*x-a: b\r\ncontent-type: audio\/mp3\r\n/);
     expect(bodyOf(raw)).toBe("abcdef");
@@ -95,8 +97,14 @@ describe("a reply of bytes", () => {
 
   it("that fails looks cut", async () => {
     const { response, received } = await exchange(GET);
-    await expect(writeBytes(response, bytes(true), [], async () => undefined)).rejects.toThrow("reset");
+    await expect(writeBytes(response, bytes(true), [], async () => undefined, OPEN)).rejects.toThrow("reset");
     expect((await received).endsWith("0\r\n\r\n")).toBe(false);
+  });
+
+  it("whose exchange was ended rejects with the reason of that", async () => {
+    const { response } = await exchange(GET);
+    const reason = new GatewayError("client_stalled", "The client took too little.");
+    await expect(writeBytes(response, bytes(true), [], async () => undefined, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Reads a request body with a bound and a deadline. */
 
 import type { IncomingMessage } from "node:http";
+import { Gathered } from "@sluice/kit/transport";
 import { GatewayError } from "@sluice/spec";
 
 /** What a body may be. */
@@ -22,8 +23,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   // A client that left while its key was looked up: its events have been, and no other would come.
   if (request.destroyed && !request.complete) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = new Gathered(declared);
     const timer = setTimeout(() => {
       fail(new GatewayError("body_timeout", `The body did not arrive within ${limits.deadlineMs} ms.`, CLOSE));
     }, limits.deadlineMs);
@@ -34,14 +34,12 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       reject(error);
     };
     request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limits.maxBytes) fail(tooLarge(limits.maxBytes));
-      else chunks.push(chunk);
+      if (gathered.length + chunk.length > limits.maxBytes) fail(tooLarge(limits.maxBytes));
+      else gathered.push(chunk);
     });
     request.on("end", () => {
       clearTimeout(timer);
-      const [first] = chunks;
-      resolve(chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks));
+      resolve(asBuffer(gathered.take()));
     });
     const onGone = (): void => {
       if (!request.complete) fail(gone());
@@ -49,6 +47,11 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
     request.on("error", onGone);
     request.on("close", onGone);
   });
+}
+
+function asBuffer(bytes: Uint8Array | undefined): Buffer {
+  if (bytes === undefined) return Buffer.alloc(0);
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function gone(): GatewayError {

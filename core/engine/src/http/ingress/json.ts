@@ -5,7 +5,8 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument } from "@sluice/spec";
 import { isObject, parsedDocument, readMembers } from "@sluice/kit";
 
-const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
+/** Bounds on the shape of a body, known before it is parsed. */
+export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
 
 /** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. */
 const STEERING = new Set([

@@ -2,8 +2,9 @@
 
 import { isUtf8 } from "node:buffer";
 import type { GatewayRequest, JsonObject } from "@sluice/spec";
-import { isObject, writtenDocument } from "@sluice/kit";
+import { isObject, readMembers, writtenDocument } from "@sluice/kit";
 import { refuseCaseVariants } from "./case-variants.ts";
+import { LIMITS } from "./json.ts";
 
 /** A JSON body larger than this is forwarded without a look: it then names no model. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
@@ -31,8 +32,10 @@ export function receiveNative(bytes: Buffer, contentType: string | undefined): G
 function parse(bytes: Buffer): JsonObject {
   // Decoders differ in what they make of other bytes: such a body is not read, and no guardrail lets it pass.
   if (!isUtf8(bytes)) return {};
+  const text = bytes.toString("utf8");
+  if (readMembers(text, LIMITS).fault !== undefined) return {};
   try {
-    const value: unknown = JSON.parse(bytes.toString("utf8"));
+    const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
     return {};
