@@ -15,6 +15,7 @@ import { checkHeaders } from "./header-rules.ts";
 import { healthPage } from "./health.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
+import { withoutCredentials } from "./ingress/redact.ts";
 import { isDocsPath, openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
 import { readTarget, type RequestTarget } from "./request-target.ts";
@@ -129,8 +130,9 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
       // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
       const { provider = "ref" } = parameters;
       if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider)) throw noRoute();
-      const request = await receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
-      if (request === undefined) return undefined;
+      const received = await receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
+      if (received === undefined) return undefined;
+      const request = withoutCredentials(received);
       const asked = requestedGuardrails(request.fields, (name) => guardrails.some((guardrail) => guardrail.name === name));
       return asked.length === 0 ? request : { ...request, guardrails: asked };
     },

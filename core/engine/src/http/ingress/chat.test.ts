@@ -153,7 +153,10 @@ describe("a chat request", () => {
     '"litellm_metadata":{"tags":["a"],"user":"u","x":1}',
     '"litellm_metadata":"{\\"tags\\":[\\"a\\"]}"',
     '"disable_fallbacks":true,"mock_response":{"a":1},"no-log":true,"priority":1',
-    '"unknown":{"__proto__":{"x":1}},"x":1e400',
+    '"unknown":{"a":1},"x":1e400',
+    '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"constructor":{},"__proto__":{}}}}}]',
+    '"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"properties":{"prototype":{}}}}}',
+    '"metadata":{"constructor":"x"}',
   ])("with %s is accepted", (field) => {
     expect(() => receive(`{"model":"m",${messages},${field}}`)).not.toThrow();
   });

@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument } from "@sluice/spec";
 import { isObject, parsedDocument, readMembers } from "@sluice/kit";
+import { refuseDangerousMembers } from "./dangerous-members.ts";
 
 /** Bounds on the shape of a body, known before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
@@ -21,9 +22,6 @@ const STEERING = new Set([
   "user",
   "metadata",
 ]);
-
-/** Members that would change what objects are, wherever somebody copied them carelessly. */
-const DANGEROUS = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
 export function checkMediaType(request: IncomingMessage): void {
@@ -61,9 +59,9 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
     throw new GatewayError("invalid_json", said);
   }
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
+  refuseDangerousMembers(text, value);
   const seen = new Set<string>();
   for (const { key } of members) {
-    if (DANGEROUS.has(key)) throw new GatewayError("invalid_field", `The field ${key} is not allowed.`, { param: key });
     if (seen.has(key) && STEERING.has(key)) {
       throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
     }

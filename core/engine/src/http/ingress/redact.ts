@@ -1,0 +1,36 @@
+/** Credentials that a client put where none belong: as the model, the user, a tag or a note. They reach no row, message or log. */
+
+import type { GatewayRequest, JsonObject } from "@sluice/spec";
+
+const REPLACEMENT = "[redacted]";
+
+/**
+ * Texts that are credentials by their form: keys of gateways and providers, AWS key ids, tokens of three parts. Long enough that
+ * no id of a model has the form.
+ */
+const CREDENTIAL =
+  /\b(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|(?:AIza|gsk_|hf_|xai-|gh[a-z]_)[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)/g;
+const SHORTEST = 20;
+
+/** A request without credentials in what is recorded of it; the same object where there is none. The body that goes on is untouched. */
+export function withoutCredentials(request: GatewayRequest): GatewayRequest {
+  const model = redact(request.model);
+  const endUser = request.endUser === null ? null : redact(request.endUser);
+  const tags = request.tags.some((tag) => redact(tag) !== tag) ? request.tags.map(redact) : request.tags;
+  const metadata = redactNotes(request.metadata);
+  const isSame = model === request.model && endUser === request.endUser && tags === request.tags && metadata === request.metadata;
+  return isSame ? request : { ...request, model, endUser, tags, metadata };
+}
+
+function redact(text: string): string {
+  return text.length < SHORTEST ? text : text.replace(CREDENTIAL, REPLACEMENT);
+}
+
+function redactNotes(notes: GatewayRequest["metadata"]): GatewayRequest["metadata"] {
+  for (const _ in notes) {
+    const text = JSON.stringify(notes);
+    const redacted = redact(text);
+    return redacted === text ? notes : (JSON.parse(redacted) as JsonObject);
+  }
+  return notes;
+}
