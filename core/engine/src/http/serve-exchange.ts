@@ -57,7 +57,7 @@ export async function serveExchange(
   const status = response.headersSent ? response.statusCode : undefined;
   parts.metrics.count(exchange, outline, status, parts.clock.monotonic());
   if (parts.recent.isOn) {
-    writeRecord(parts.recent.next(kindOf(exchange, status)), exchange, outline, status, parts.clock);
+    writeRecord(parts.recent.next(kindOf(exchange, status), exchange.identity?.keyId), exchange, outline, status, parts.clock);
   }
   noteShape(parts.shapes, exchange, outline);
   parts.sample(exchange);
@@ -65,6 +65,7 @@ export async function serveExchange(
 
 function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
   if (identity === undefined) return "stranger";
+  if (attempts.length === 0 && status !== undefined && status >= 400 && status < 500) return "refused";
   return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "smooth" : "eventful";
 }
 

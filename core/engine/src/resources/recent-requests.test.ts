@@ -26,6 +26,26 @@ it("pushes no eventful request out for strangers and smooth ones, of which it ke
   expect(ids.map((id) => recent.find(id) !== undefined)).toEqual([true, false, true, false, true]);
 });
 
+it("keeps failures of one key whatever another key fails or is refused", () => {
+  const recent = new RecentRequests(100, make);
+  for (let id = 1; id <= 5; id += 1) recent.next("eventful", "victim").id = `victim ${id}`;
+  for (let id = 1; id <= 1_000; id += 1) {
+    recent.next("refused", "attacker").id = `refused ${id}`;
+    recent.next("eventful", "attacker").id = `failed ${id}`;
+  }
+  for (let id = 6; id <= 10; id += 1) recent.next("eventful", "other").id = `other ${id}`;
+  for (let id = 1; id <= 5; id += 1) expect(recent.find(`victim ${id}`)?.id).toBe(`victim ${id}`);
+  // What no other key needs, the attacker keeps: 95, and 5 of them went to the other key.
+  expect(["failed 910", "failed 911", "other 6"].map((id) => recent.find(id) !== undefined)).toEqual([false, true, true]);
+});
+
+it("writes refusals over refusals, one key over its own", () => {
+  const recent = new RecentRequests(1_000, make);
+  recent.next("refused", "victim").id = "victim";
+  for (let id = 1; id <= 1_000; id += 1) recent.next("refused", "attacker").id = `refused ${id}`;
+  expect(["victim", "refused 801", "refused 802"].map((id) => recent.find(id) !== undefined)).toEqual([true, false, true]);
+});
+
 it("is off where nothing is to be kept", () => {
   expect([0, 1].map((capacity) => new RecentRequests(capacity, make).isOn)).toEqual([false, true]);
 });
