@@ -99,8 +99,12 @@ export interface StateReading {
 export interface StateCache {
   /** The bytes; the caller does not change them. */
   get(key: string): Soon<Uint8Array | undefined>;
-  /** Keeps bytes, which the caller does not change after. Whether they are kept: not when they are too large. */
-  set(key: string, bytes: Uint8Array, ttlMs: number): Soon<boolean>;
+  /**
+   * Keeps bytes, which the caller does not change after. Whether they are kept: not when they are too large. `holder` is the key
+   * that stores them: a driver with a bound of its own drops entries of a holder with more than its share first. Absent: what
+   * stands before the last colon of the key.
+   */
+  set(key: string, bytes: Uint8Array, ttlMs: number, holder?: string): Soon<boolean>;
   delete(key: string): Soon<void>;
   /** Drops every entry whose key begins so. Returns how many. */
   purge(prefix: string): Soon<number>;

@@ -34,7 +34,8 @@ export default defineState<MemoryConfig>({
         type: "string",
         format: "size",
         default: "64mb",
-        description: "Bytes of all replies in the cache together. Beyond it the one that was not asked for the longest goes.",
+        description:
+          "Bytes of all replies in the cache together. Beyond it a key with more than its share loses its own replies first, else the one that was not asked for the longest goes.",
         examples: ["1gb"],
       },
       max_entry: {

@@ -34,7 +34,7 @@ export function keepReply(
   if (!mayKeep(exchange, landing.attempt, wish)) return undefined;
   const entry = entryOf(landing, host.clock.now());
   if (entry === undefined || entry.length > options.maxEntryBytes) return undefined;
-  return settled(host.state.cache.set(key, entry, wish.ttlMs));
+  return settled(host.state.cache.set(key, entry, wish.ttlMs, exchange.identity?.keyId));
 }
 
 /** Whether a reply is whole, by the model that was asked for, and nobody's objection stands against it. */

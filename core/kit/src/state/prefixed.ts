@@ -27,7 +27,7 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
     reset: (key) => state.reset(own(key)),
     cache: {
       get: (key) => cache.get(own(key)),
-      set: (key, bytes, ttlMs) => cache.set(own(key), bytes, ttlMs),
+      set: (key, bytes, ttlMs, holder) => cache.set(own(key), bytes, ttlMs, holder === undefined ? undefined : own(holder)),
       delete: (key) => cache.delete(own(key)),
       purge: (begin) => cache.purge(own(begin)),
     },

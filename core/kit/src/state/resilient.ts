@@ -161,9 +161,9 @@ export function createResilientState(options: ResilientOptions): StateDriver {
           () => driver.cache.get(key),
           () => undefined,
         ),
-      set: (key, bytes, ttlMs) =>
+      set: (key, bytes, ttlMs, holder) =>
         ask(
-          () => driver.cache.set(key, bytes, ttlMs),
+          () => driver.cache.set(key, bytes, ttlMs, holder),
           () => false,
         ),
       delete: (key) =>
