@@ -42,6 +42,19 @@ describe("images", () => {
     ]);
   });
 
+  it("are refused as a stream before any upstream is asked, by the name of the field (I4)", async () => {
+    for (const model of ["openai/gpt-image-1", "echo"]) {
+      const refused = await client
+        .post("/images/generations", { body: { model, prompt: "x", stream: true } })
+        .catch((e: unknown) => e);
+      expect(refused).toBeInstanceOf(BadRequestError);
+      expect(refused).toMatchObject({ code: "invalid_field", param: "stream" });
+      expect((refused as Error).message).toContain("images are answered whole");
+    }
+    expect(upstream.requests).toEqual([]);
+    expect((await client.images.generate({ model: "echo", prompt: "x", stream: false })).data).toHaveLength(1);
+  });
+
   it("come as base64", async () => {
     const { data } = await generate({ response_format: "b64_json" });
     expect(data.data?.[0]?.b64_json).toBe(PIXEL);

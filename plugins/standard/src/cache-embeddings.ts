@@ -176,7 +176,9 @@ async function keepVectors(
     );
     // Of several inputs only the sum was told.
     const entry = encodeEntry(missing.length === 1 ? head : { ...head, usageSource: "estimated" }, [vectors.texts[index] ?? ""]);
-    return entry.length > options.maxEntryBytes ? undefined : host.state.cache.set(key, entry, wish.ttlMs, exchange.identity?.keyId);
+    return entry.length > options.maxEntryBytes
+      ? undefined
+      : host.state.cache.set(key, entry, wish.ttlMs, exchange.identity?.keyId);
   });
   if (kept.some((each) => each instanceof Promise)) await Promise.all(kept);
 }

@@ -38,6 +38,15 @@ export const IMAGES_BODY: FieldTable = {
     },
   },
   moderation: { schema: { type: "string", description: "How strict the provider's moderation is.", examples: ["auto"] } },
+  stream: {
+    schema: {
+      type: "boolean",
+      enum: [false],
+      "x-words": "false: images are answered whole, as no provider serves streams of images",
+      description: "Images are answered whole.",
+      examples: [false],
+    },
+  },
   user: { schema: { type: "string", description: "The end user, for the spend row and the provider.", examples: ["alice"] } },
 };
 
