@@ -109,6 +109,11 @@ export interface Capabilities {
    * need to be named (`priority`): without it the gateway drops them with a notice.
    */
   readonly nativeFields?: readonly string[];
+  /**
+   * Top-level fields of the upstream's own requests that let it answer with another model, or with tools that cost, than the gateway
+   * authorised: a list of models, a route, plugins. Refused unless the target names them in `forward`.
+   */
+  readonly steering?: readonly string[];
   /** Whether a model can do something. Absent, and `undefined`: unknown. A fallback that cannot is passed over. */
   supports?(feature: Feature, model: string): boolean | undefined;
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */

@@ -30,4 +30,6 @@ export interface Target {
   readonly tpm?: number;
   /** The request's metadata, without what steers the gateway, goes to the provider. */
   readonly forwardMetadata?: boolean;
+  /** Members of the body that steer the upstream's own choice of models and tools, and may go to it (`Capabilities.steering`). Absent: none. */
+  readonly forward?: readonly string[];
 }

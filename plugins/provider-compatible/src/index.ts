@@ -49,6 +49,7 @@ export default defineProvider<CompatibleConfig>({
         tools,
         parameters,
         ...(preset.native === undefined ? {} : { nativeFields: preset.native }),
+        ...(preset.steering === undefined ? {} : { steering: preset.steering }),
         supports: (feature) => (preset.lacks?.includes(feature) === true ? false : undefined),
       },
       encode(request) {

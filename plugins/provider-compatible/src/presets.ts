@@ -22,6 +22,8 @@ export interface Preset {
   readonly refused: readonly string[];
   /** Fields of its own that gateways know as well: `priority`. */
   readonly native?: readonly string[];
+  /** Fields of its own that choose other models, or tools that cost: refused unless the target forwards them. */
+  readonly steering?: readonly string[];
   /** Other names of parameters. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Members that go along where the client sends none. */
@@ -171,6 +173,8 @@ export const PRESETS = {
     priceAs: "openrouter",
     refused: [...LEGACY_TOOLS, "store", "safety_identifier", "prompt_cache_retention", "service_tier"],
     renamed: { max_completion_tokens: "max_tokens" },
+    // openrouter.ai/docs/features: model-routing (`models`, `route`), provider-routing, web-search (`plugins`), message-transforms.
+    steering: ["models", "route", "provider", "plugins", "transforms"],
     defaults: { usage: { include: true } },
     hasNoDeveloper: true,
     thoughts: "reasoning",

@@ -68,6 +68,7 @@ function describe({ id, mode, targets }: Model, providers: ProviderCatalog): str
     target.id,
     target.dropParams === true,
     target.forwardMetadata === true,
+    target.forward ?? null,
     providers.find(target.provider)?.identity ?? null,
   ]);
   return JSON.stringify([id, mode, places]);

@@ -17,15 +17,15 @@ const NONE: readonly StandIn[] = Object.freeze([]);
 const NO_OVERRIDES: JsonObject = Object.freeze({});
 
 /**
- * What an override may not set: what outer steps have looked at, such as the prompt; the form of the reply; and the gateway's
- * own fields, which no upstream may see.
+ * What an override may set: numbers, switches and words of the API. Everything else was looked at by outer steps, such as limits and guardrails,
+ * and goes to each model as it is. Types are checked where the request comes in.
  */
-const FIXED: ReadonlySet<string> = new Set(
-  [
-    "messages input prompt tools functions prediction stream stream_options user",
-    "guardrails caching cache num_retries fallbacks context_window_fallback_dict timeout tags metadata drop_params",
-  ].flatMap((names) => names.split(" ")),
+const ALLOWED: ReadonlySet<string> = new Set(
+  `temperature top_p max_tokens max_completion_tokens seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort verbosity
+  service_tier dimensions size quality`.split(/\s+/),
 );
+/** A word of the API, or a size: no text. */
+const WORD = /^[a-z0-9_-]{1,16}$/;
 
 /**
  * The stand-ins of a request for a model. Throws `invalid_field` for an override of what cannot be overridden.
@@ -48,10 +48,19 @@ export function standInsOf(request: GatewayRequest, model: Model): StandIns {
 function readStandIn(entry: unknown, index: number): StandIn {
   if (!isObject(entry)) return { id: String(entry), overrides: NO_OVERRIDES };
   const { model, ...overrides } = entry;
-  const fixed = Object.keys(overrides).find((name) => FIXED.has(name));
+  const fixed = Object.keys(overrides).find((name) => !ALLOWED.has(name) || !isScalar(overrides[name]));
   if (fixed !== undefined) {
     const param = `fallbacks[${index}].${fixed}`;
-    throw new GatewayError("invalid_field", `The field ${param} cannot be overridden for a fallback.`, { param });
+    const allowed = [...ALLOWED].join(", ");
+    throw new GatewayError("invalid_field", `The field ${param} cannot be overridden for a fallback; these can: ${allowed}.`, {
+      param,
+    });
   }
   return { id: String(model), overrides };
+}
+
+function isScalar(value: unknown): boolean {
+  return (
+    value === null || typeof value === "number" || typeof value === "boolean" || (typeof value === "string" && WORD.test(value))
+  );
 }

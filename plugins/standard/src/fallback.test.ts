@@ -244,7 +244,22 @@ describe("the request's own fallbacks", () => {
     expect((await run({ failing: { first: DOWN }, fields })).called).toEqual(["first", "b"]);
   });
 
-  it.each(["messages", "stream", "metadata", "num_retries", "tools"])("may not override %s", async (name) => {
+  it.each([
+    "messages",
+    "stream",
+    "metadata",
+    "num_retries",
+    "tools",
+    "Messages",
+    "response_format",
+    "system",
+    "instructions",
+    "documents",
+    "stop",
+    "models",
+    "n",
+    "constructor",
+  ])("may not override %s", async (name) => {
     const { outcome, called } = await run({ failing: {}, fields: { fallbacks: ["b", { model: "c", [name]: 1 }] } });
     expect(outcome).toMatchObject({ code: "invalid_field", param: `fallbacks[1].${name}` });
     expect(called).toEqual([]);

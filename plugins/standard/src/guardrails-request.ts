@@ -1,13 +1,25 @@
 /** Requests under guard: every text of them, and what the upstream might read otherwise than the gateway does. */
 
-import { hasRepeatedMembers, writtenDocument } from "@sluice/kit";
-import { bodyTexts, judgeTexts, type Panel, type Vault, withTexts } from "@sluice/kit/guard";
-import { type Exchange, GatewayError, type GatewayRequest } from "@sluice/spec";
+import { hasRepeatedMembers, isObject, writtenDocument } from "@sluice/kit";
+import { type BodyText, bodyTexts, judgeTexts, type Panel, type Vault, withTexts } from "@sluice/kit/guard";
+import { type Exchange, GatewayError, type GatewayRequest, type JsonValue, type Operation } from "@sluice/spec";
 import { addressTexts } from "./guardrails-address.ts";
 import type { GuardrailsConfig } from "./guardrails-config.ts";
 
+/** What judges a request. */
+export interface RequestGuard {
+  readonly panel: Panel;
+  readonly vault: Vault;
+  /** Whether a target may send the request's metadata to its provider. */
+  readonly forwardsNotes: boolean;
+}
+
 /** Judges what goes to the upstream, and puts edited texts in place. */
-export async function guardRequest(exchange: Exchange, config: GuardrailsConfig, panel: Panel, vault: Vault): Promise<void> {
+export async function guardRequest(
+  exchange: Exchange,
+  config: GuardrailsConfig,
+  { panel, vault, forwardsNotes }: RequestGuard,
+): Promise<void> {
   const { request, operation } = exchange;
   if (request === undefined || panel.isEmpty) return;
   const { document, model, stream, raw } = request;
@@ -19,10 +31,18 @@ export async function guardRequest(exchange: Exchange, config: GuardrailsConfig,
   if (opaque.length > 0 && config.unreadable !== "allow") throw unreadable(opaque[0] ?? "body");
   vault.avoid(texts.map(({ text }) => text));
   const context = { ...about, direction: "input" } as const;
-  const all = [...texts, ...addressTexts(exchange)];
+  const all = [...texts, ...addressTexts(exchange), ...(forwardsNotes ? notesOf(request, operation) : [])];
   const edits = await judgeTexts(all, { panel, order: config.order ?? "parallel", context, vault });
   const isRead = isReadAlike(request);
   if (edits.size > 0 || !isRead) exchange.request = edited(request, edits, isRead);
+}
+
+/** The texts of the metadata, which stand beside the document. They can be refused, not edited. */
+function notesOf({ fields }: GatewayRequest, operation: Operation): BodyText[] {
+  const metadata = fields.metadata as JsonValue | undefined;
+  if (!isObject(metadata)) return [];
+  const { texts } = bodyTexts({ metadata }, operation);
+  return texts.filter(({ parts }) => parts === undefined).map((text) => ({ ...text, isFixed: true }));
 }
 
 /** Whether everybody reads the same in the body: of a member that stands twice, one was judged. */

@@ -69,7 +69,11 @@ export const guardrails = defineStep<GuardrailsConfig>({
         tellNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);
         const vault = new Vault();
         exchange.onSettle(() => vault.clear());
-        await guardRequest(exchange, config, panelFor(fixed.input), vault);
+        await guardRequest(exchange, config, {
+          panel: panelFor(fixed.input),
+          vault,
+          forwardsNotes: forwardsNotes(exchange, host),
+        });
         const judge: JudgeReply = (mayAskAgain) =>
           guardReply(exchange, panelFor(fixed.output, vault, { mayAskAgain }), {
             ...config,
@@ -119,6 +123,12 @@ function alwaysOn({ guardrails: catalog }: Host): readonly string[] {
     .list()
     .filter(({ settings }) => settings.defaultOn)
     .map(({ name }) => name);
+}
+
+/** Whether some target may get the request's metadata: a fallback may go to any of them. */
+function forwardsNotes({ request }: Exchange, { models }: Host): boolean {
+  if (request?.fields.metadata === undefined) return false;
+  return models.list().some(({ targets }) => targets.some(({ forwardMetadata }) => forwardMetadata === true));
 }
 
 /** A guardrail that must run. One that is gone is a fault of the gateway's: nothing passes without it. */

@@ -2,6 +2,7 @@
 
 import { isObject } from "@sluice/kit";
 import { gatewayFieldKind, isGatewayOnly } from "@sluice/kit/dialect";
+import { refuseSteering } from "./steering.ts";
 import { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "@sluice/kit/openai";
 import {
   type Capabilities,
@@ -36,6 +37,7 @@ export function settleParameters(
   const fields = exchange.request?.fields;
   const { asked: plain, ignored } = withoutGatewayFields(request, instance, fields);
   if (ignored.length > 0) exchange.headers.set(HEADER, ignored.join(", "));
+  refuseSteering(plain.document.value, target, instance);
   const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
   const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
   const { capabilities } = instance.translation;

@@ -14,6 +14,7 @@ import {
   type Target,
 } from "@sluice/spec";
 import { nativeEndpoint, nativeHeaders, nativeModel, nativeQuery } from "./native-request.ts";
+import { refuseSteering } from "./steering.ts";
 import { openUpstreams } from "./upstreams.ts";
 
 /** What YAML says. */
@@ -68,6 +69,8 @@ export const passthrough = defineStep<PassthroughConfig>({
         const named = nativeModel(request?.model ?? "", endpoint);
         const target = targetOf(name, named === "" ? (translation.nativeModel?.(native) ?? "") : named);
         checkModel(exchange, target, { authority, models });
+        if (request !== undefined && translation.capabilities.steering !== undefined)
+          refuseSteering(request.document.value, asConfigured(target, models), found.instance);
         const call = translation.passthrough(native);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const place = entering instanceof Promise ? await entering : entering;
@@ -82,6 +85,15 @@ export const passthrough = defineStep<PassthroughConfig>({
 function providerName(prefix: string, providers: ProviderCatalog): string {
   if (prefix !== REFERENCE) return prefix;
   return providers.names().find((name) => providers.find(name)?.use === REFERENCE_PLUGIN) ?? "";
+}
+
+/** The target as the catalogue has it, where it does. */
+function asConfigured(target: Target, models: ModelCatalog): Target {
+  for (const { targets } of models.list()) {
+    const known = targets.find(({ id }) => id === target.id);
+    if (known !== undefined) return known;
+  }
+  return target;
 }
 
 function targetOf(provider: string, model: string): Target {

@@ -19,6 +19,7 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
       ...priceOfTarget(target, gateway.document.file),
       ...(target.drop_params === true ? { dropParams: true } : {}),
       ...(target.forward_metadata === true ? { forwardMetadata: true } : {}),
+      ...(target.forward === undefined || target.forward.length === 0 ? {} : { forward: target.forward }),
       ...balanceOfTarget(target),
       ...(target.rpm === undefined ? {} : { rpm: target.rpm }),
       ...(target.tpm === undefined ? {} : { tpm: target.tpm }),

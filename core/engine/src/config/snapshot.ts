@@ -157,6 +157,7 @@ export interface TargetSettings {
   readonly price?: Price;
   readonly dropParams?: boolean;
   readonly forwardMetadata?: boolean;
+  readonly forward?: readonly string[];
   readonly weight?: number;
   readonly priority?: number;
   readonly maxParallel?: number;

@@ -38,7 +38,7 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
 }
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
-  const { provider, price, dropParams, forwardMetadata, weight, priority, maxParallel, queue, queueTimeoutMs } = settings;
+  const { provider, price, dropParams, forwardMetadata, forward, weight, priority, maxParallel, queue, queueTimeoutMs } = settings;
   const { rpm, tpm } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
@@ -47,6 +47,7 @@ function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string)
     ...(price === undefined ? {} : { price }),
     ...(dropParams === true ? { dropParams } : {}),
     ...(forwardMetadata === true ? { forwardMetadata } : {}),
+    ...(forward === undefined ? {} : { forward }),
     ...(weight === undefined ? {} : { weight }),
     ...(priority === undefined ? {} : { priority }),
     ...(maxParallel === undefined ? {} : { maxParallel }),

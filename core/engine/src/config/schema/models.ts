@@ -72,6 +72,13 @@ export const modelSchema: JsonSchema = {
             default: false,
             description: "Sends the request's metadata to the provider, without what steers the gateway.",
           },
+          forward: {
+            type: "array",
+            uniqueItems: true,
+            items: { type: "string", minLength: 1 },
+            description:
+              "Fields of the request that let the provider choose models or tools itself, and may go to it; else they are refused. Example: `[provider, transforms]` for OpenRouter.",
+          },
           weight: {
             type: "integer",
             minimum: 0,
@@ -168,6 +175,7 @@ export interface TargetSection {
   readonly price?: PriceSection;
   readonly drop_params?: boolean;
   readonly forward_metadata?: boolean;
+  readonly forward?: readonly string[];
   readonly weight: number;
   readonly priority: number;
   readonly max_parallel?: number;

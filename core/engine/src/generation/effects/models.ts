@@ -77,6 +77,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 function riskOfTarget(member: string, before: unknown, after: unknown): Risk {
   if (member === "forwardMetadata") return after === true ? "danger" : "safe";
+  if (member === "forward") return after === undefined ? "safe" : "danger";
   if (member === "weight") return after === 0 && before !== 0 ? "danger" : "caution";
   if (member === "queue" || member === "queueTimeoutMs") return "safe";
   return "caution";

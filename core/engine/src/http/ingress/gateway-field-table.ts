@@ -1,6 +1,7 @@
 /** The gateway's own fields of a request body. Data: the check of a request and the OpenAPI document are both made of it. */
 
 import type { FieldTable } from "./body-fields.ts";
+import { STAND_IN } from "./fallback-overrides.ts";
 
 /** Tags of one request at most, and characters of one. */
 export const MAX_TAGS = 64;
@@ -97,7 +98,7 @@ export const GATEWAY_FIELDS = {
     schema: {
       type: "array",
       maxItems: 64,
-      items: { anyOf: [{ type: "string" }, { type: "object", required: ["model"], properties: { model: { type: "string" } } }] },
+      items: { anyOf: [{ type: "string" }, STAND_IN] },
       description: "Models to try instead when the first fails; `[]` switches fallback off.",
       examples: [["gpt-4o"]],
     },
