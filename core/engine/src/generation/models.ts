@@ -38,7 +38,8 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
 }
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {
-  const { provider, price, dropParams, forwardMetadata, forward, weight, priority, maxParallel, queue, queueTimeoutMs } = settings;
+  const { provider, price, dropParams, forwardMetadata, forward, weight, priority, maxParallel, queue, queueTimeoutMs } =
+    settings;
   const { rpm, tpm } = settings;
   return Object.freeze({
     id: `${provider}/${model}`,
