@@ -51,6 +51,13 @@ export const ERROR_CODES = {
     "A header that may stand once stands twice, or asks for what the gateway does not do; `param` names it.",
     "Send the header once, and no `expect` but `100-continue`.",
   ),
+  headers_too_large: row(
+    431,
+    "invalid_request_error",
+    false,
+    "The request line and headers are over 16 KiB, or there are more than 100 headers.",
+    "Send fewer or shorter headers; the body has its own limit.",
+  ),
   unsupported_parameter: row(
     400,
     "invalid_request_error",

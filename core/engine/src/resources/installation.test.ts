@@ -49,5 +49,7 @@ describe("an installation", () => {
   it("needs a master key where others can connect, and one that is long enough", () => {
     expect(() => open(undefined, false)).toThrow(/SLUICE_MASTER_KEY/);
     expect(() => open("short")).toThrow(/needs 24/);
+    for (const blank of [" ".repeat(24), `${"k".repeat(30)}\n`, `${"k".repeat(12)} ${"k".repeat(12)}`])
+      expect(() => open(blank)).toThrow(/holds blanks/);
   });
 });

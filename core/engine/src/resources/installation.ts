@@ -37,6 +37,11 @@ const OWNER_ONLY = 0o600;
 export function openInstallation(options: InstallationOptions): Installation {
   const { dataDirectory, masterKey } = options;
   const isGiven = masterKey !== undefined && masterKey !== "";
+  if (isGiven && /\s/.test(masterKey)) {
+    throw new StartError(
+      "SLUICE_MASTER_KEY holds blanks or line breaks, which no header can carry. Set it to a key without them.",
+    );
+  }
   if (isGiven && masterKey.length < MIN_MASTER_KEY_LENGTH) {
     throw new StartError(`SLUICE_MASTER_KEY has ${masterKey.length} characters; it needs ${MIN_MASTER_KEY_LENGTH} or more.`);
   }

@@ -57,6 +57,7 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   app.use(async (ctx) => {
     ctx.set("x-request-id", requestId(parts.clock.now()));
     ctx.set("cache-control", "no-store");
+    ctx.set("x-content-type-options", "nosniff");
     try {
       await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
       const answer = await dispatch(ctx, table);

@@ -27,7 +27,15 @@ export interface WorkersParts {
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 /** Headers between two hops are not the workers' to see, nor the lengths of a body that is read whole. */
 const HOP = new Set(["connection", "host", "transfer-encoding", "content-length", "keep-alive", "expect", "upgrade"]);
-const KEPT = ["content-type", "x-request-id", "cache-control", "allow", "retry-after", "www-authenticate"];
+const KEPT = [
+  "content-type",
+  "x-content-type-options",
+  "x-request-id",
+  "cache-control",
+  "allow",
+  "retry-after",
+  "www-authenticate",
+];
 
 /** Answers requests to the admin listener. */
 export function createWorkersListener(parts: WorkersParts): RequestListener {

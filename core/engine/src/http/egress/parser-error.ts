@@ -36,7 +36,7 @@ export function writeSocketError(socket: Duplex, error: GatewayError): void {
 function refusalOf(code: string | undefined): GatewayError {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new GatewayError("body_timeout", "The request did not arrive in time.");
   if (code === "HPE_HEADER_OVERFLOW") {
-    return new GatewayError("invalid_header", "The request's headers are too large.", { status: 431 });
+    return new GatewayError("headers_too_large", "The request's headers are too large: send at most 16 KiB of them.");
   }
   return new GatewayError("invalid_header", "This is not a valid HTTP request.");
 }
