@@ -31,7 +31,7 @@ beforeAll(async () => {
     models: [
       "{ id: gpt-4o-mini, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       "{ id: dead, targets: [{ provider: dead, model: x }] }",
-      "{ id: absent, targets: [{ provider: absent, model: x }] }",
+      "{ id: absent, targets: [{ provider: absent, model: x }], fallbacks: { general: [echo] } }",
       "{ id: echo, targets: [{ provider: echo, model: echo }] }",
     ],
   });
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
   { code: "upstream_overloaded", body: good(), upstream: 503 },
   { code: "upstream_timeout", body: good(), upstream: 504 },
   { code: "upstream_unreachable", body: good({ model: "dead" }) },
-  { code: "provider_unavailable", body: good({ model: "absent" }), param: "model" },
+  { code: "provider_unavailable", body: good({ model: "absent", fallbacks: [] }), param: "model" },
 ];
 
 describe("the table of errors", () => {
