@@ -71,7 +71,7 @@ export const balance = defineStep<BalanceConfig>({
         const { model } = exchange;
         const group = model === undefined ? undefined : groups.get(model.entry);
         // A model without a target is the provider step's to explain.
-        if (model === undefined || group === undefined) return next();
+        if (model === undefined || group === undefined || model.targets.length === 0) return next();
         const strategy = model.balance ?? config.strategy;
         const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
         const targets = allTargets(model, group, host);
