@@ -7,6 +7,7 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   { what: "lint and format", command: ["npm", "run", "-s", "lint"] },
   { what: "the shipped configuration", command: ["npm", "run", "-s", "sluice", "--", "check"] },
   { what: "generated schemas", command: ["npm", "run", "-s", "sluice", "--", "schema", "--check"] },
+  { what: "words planted into requests", command: ["npm", "run", "-s", "proof:planted"] },
   { what: "tests", command: ["npm", "test", "--silent"] },
 ];
 

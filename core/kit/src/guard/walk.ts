@@ -32,6 +32,8 @@ interface Spot {
   readonly type?: string | undefined;
   /** The object is a document: its formats are those of files. */
   readonly isDocument?: boolean;
+  /** The object may hold any file, and must say of which type. */
+  readonly isFile?: boolean;
 }
 
 /** Nested deeper than this is no body of any dialect. */
@@ -67,8 +69,11 @@ export class Walk {
   #object(value: JsonObject, place: PlaceName | undefined, outer: Spot): void {
     const part = partOf(value, place, outer.part);
     const { path } = outer;
-    const isDocument = outer.isDocument === true || place === "document" || (place === "block" && value.type === "document");
-    const type = typeOf(value) ?? outer.type;
+    // A source is of the type that the object around it says.
+    const around = place === "source" ? outer : undefined;
+    const isDocument = around?.isDocument === true || place === "document" || (place === "block" && value.type === "document");
+    const type = typeOf(value) ?? around?.type;
+    const isFile = place === "source" || place === "inline";
     this.names(value, place, path, part);
     for (const [key, member] of Object.entries(value)) {
       if (member === undefined || member === null) continue;
@@ -78,7 +83,7 @@ export class Walk {
       if (part !== "tools" && part !== "arguments") inner = INNER_PARTS[key] ?? part;
       const content = place === undefined ? undefined : contentOf(key, place, value);
       if (content === "arguments" && part !== "tools") inner = "arguments";
-      this.#value(member, key, content, { path: [...path, key], part: inner, type, isDocument });
+      this.#value(member, key, content, { path: [...path, key], part: inner, type, isDocument, isFile });
     }
   }
 
@@ -103,7 +108,7 @@ export class Walk {
         this.#address(value, leaf, spot);
         return;
       case "base64":
-        if (readDataUrl(value) === undefined) this.#encoded(value, spot.type === undefined ? "media" : familyIn(spot), "", spot);
+        if (readDataUrl(value) === undefined) this.#encoded(value, familyIn(spot), "", spot);
         else this.#address(value, "url", spot);
         return;
       case "sealed":
@@ -251,7 +256,8 @@ function typeOf({ media_type, mime_type, mimeType, mediaType, format }: JsonObje
   return [media_type, mime_type, mimeType, mediaType, format].find((type) => typeof type === "string");
 }
 
-function familyIn({ type, isDocument }: Spot): Family {
+function familyIn({ type, isDocument, isFile }: Spot): Family {
+  if (type === undefined && isFile !== true) return "media";
   const family = familyOf(type);
   return family === "media" && isDocument === true ? "other" : family;
 }
