@@ -126,7 +126,7 @@ export class Walk {
     // In the arguments of a call and in a schema the names are the client's.
     if (part !== "arguments" && part !== "tools" && WORD_NAMES.has(key) && isWord(value)) return;
     const url = readDataUrl(value);
-    if (url === undefined) {
+    if (url === undefined || !isDecodable(value, url)) {
       this.#add(key === "arguments" || key === "partial_json" ? plainEscapes(value) : value, spot);
       return;
     }
@@ -235,6 +235,12 @@ const PROTOCOL = /^[\w.:/+=-]*$/;
 /** Parts in which a number may be anything. */
 const NUMBERED: ReadonlySet<TextPart> = new Set<TextPart>(["arguments", "tool", "documents"]);
 const SHORTEST_NUMBER = 1_000_000;
+
+/** Whether a data URL says something else when it is decoded. */
+function isDecodable(value: string, { prefix, isBase64: isEncoded }: DataUrl): boolean {
+  const rest = value.slice(prefix.length);
+  return isEncoded ? isBase64(rest) : plainPercents(rest) !== rest;
+}
 
 function isWord(value: string): boolean {
   return PROTOCOL_WORDS.has(value) || isCommonType(value);
