@@ -39,14 +39,15 @@ interface Storm {
 async function storm(at: GatewayProcess, seconds: number): Promise<Storm> {
   const refusalsMs: number[] = [];
   const statuses = new Set<number>();
+  const sent: Promise<void>[] = [];
   const send = async (): Promise<void> => {
     const startedMs = performance.now();
-    const response = await chat(at, { model: "gpt-4o-mini", messages: MESSAGES });
+    const content = `Number ${sent.length}.`;
+    const response = await chat(at, { model: "gpt-4o-mini", messages: [{ role: "user", content }] });
     await response.text();
     statuses.add(response.status);
     if (response.headers.get("x-sluice-attempts") === null) refusalsMs.push(performance.now() - startedMs);
   };
-  const sent: Promise<void>[] = [];
   for (let tick = 0; tick < seconds * 20; tick += 1) {
     for (let n = 0; n < PER_SECOND / 20; n += 1) sent.push(send());
     await pause(50);

@@ -66,9 +66,12 @@ async function deployment(id: string): Promise<Deployment> {
   return found;
 }
 
-/** Sends a request to its end. Returns its status. */
+let sent = 0;
+
+/** Sends a request of its own to its end: failures of one body say nothing of the target. Returns the status. */
 async function send(body: object): Promise<number> {
-  const response = await chat(gateway, { messages: MESSAGES, ...body });
+  const messages = [...MESSAGES, { role: "user", content: `Number ${(sent += 1)}.` }];
+  const response = await chat(gateway, { messages, ...body });
   await response.text();
   return response.status;
 }

@@ -219,7 +219,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
         log,
       ),
       ...restartRoute(),
-      ...deploymentRoutes(shared),
+      ...deploymentRoutes(shared, log),
       ...requestRoutes(recent, ledger),
       ...metricRoutes(metrics),
     },

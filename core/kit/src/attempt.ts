@@ -31,6 +31,7 @@ export function openAttempt({ number, target, model, provider, startedAtMs }: At
     replyTexts: undefined,
     replyScale: undefined,
     isUnanswered: undefined,
+    upstreamStatus: undefined,
     document: undefined,
     cost: undefined,
   };

@@ -84,6 +84,8 @@ export interface Attempt {
    * does. An attempt that fails so may have been billed: `isAmbiguous` of the kit.
    */
   isUnanswered?: boolean | undefined;
+  /** The status of the upstream's response; `undefined` while none has come. */
+  upstreamStatus?: number | undefined;
   /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
   document?: JsonDocument | undefined;
   /** What it costs, by its row. Set as the row is made: before the exchange is settled. */

@@ -175,6 +175,11 @@ export interface ProviderInstance {
   readonly translation: Provider;
   /** A digest of what it was configured with, its credential left out: another one answers under the same name. */
   readonly identity?: string;
+  /**
+   * What its calls reach and how: a digest of plugin, options, the values of credentials and the deadlines, keyed by a secret of
+   * the process. Providers with the same one share what is learnt of their health. Absent: the name stands for it.
+   */
+  readonly callee?: string;
   readonly timeouts: ProviderTimeouts;
   /** Connections kept to this provider at most. */
   readonly connections: number;

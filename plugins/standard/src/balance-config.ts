@@ -82,9 +82,13 @@ export const balanceSchema: JsonSchema = {
           type: "integer",
           minimum: 1,
           default: DEFAULTS.consecutive,
-          description: "Failures in a row that eject a deployment.",
+          description:
+            "Failures in a row that eject what was called: of two keys or more, or of one that is alone and whose bodies differ.",
         },
-        ratio: percent(DEFAULTS.ratio, "The share of failures within ten seconds that ejects it."),
+        ratio: percent(
+          DEFAULTS.ratio,
+          "The share of failures within ten seconds that ejects it, if it also holds without the key that has most of them.",
+        ),
         min_requests: {
           type: "integer",
           minimum: 1,
@@ -101,13 +105,14 @@ export const balanceSchema: JsonSchema = {
           type: "string",
           format: "duration",
           default: DEFAULTS.max_ejection,
-          description: "How long an ejection lasts at most. A refused credential ejects for five minutes.",
+          description: "How long an ejection lasts at most. A refused credential rests for five minutes.",
         },
         max_ejected: percent(DEFAULTS.max_ejected, "The share of a model's targets that may be ejected, if it has several."),
         eject_single: {
           type: "boolean",
           default: DEFAULTS.eject_single,
-          description: "Ejects the target of a model that has only one; requests then get 503 with `retry-after`.",
+          description:
+            "Ejects the target of a model that has only one; requests then get 503 with `retry-after`, every tenth of them aside where the share of failures ejected it.",
         },
       },
     },

@@ -1,20 +1,35 @@
 /** The targets of one model, and which of them can serve. */
 
 import type { Holder, PlaceLimits } from "@sluice/kit/state";
-import type { BalanceStrategy, Exchange } from "@sluice/spec";
+import type { BalanceStrategy, Exchange, Operation, Target } from "@sluice/spec";
 import type { EjectionLimits } from "./balance-config.ts";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
+import type { CredentialHealth } from "./credential-health.ts";
+import { type Health, HealthBook } from "./health.ts";
 
 /** A target of the group. */
 export interface GroupMember extends Member {
   readonly limits: PlaceLimits;
+  /** A digest of what its provider's calls reach. */
+  readonly callee: string;
+  readonly credential: CredentialHealth;
+}
+
+/** What a choice is for. */
+export interface GroupRequest {
+  /** What each member stands for in this request: a wildcard's targets have the request's own model. */
+  readonly targets: readonly Target[];
+  readonly operation: Operation;
+  readonly isStream: boolean;
+  /** The key that asks: it has a part of the slots. */
+  readonly holder: Holder;
 }
 
 /** What a group is asked. */
-export interface GroupChoice extends ChoiceParts {
+export interface GroupChoice extends Pick<ChoiceParts, "stickyKey"> {
+  readonly nowMs: number;
+  readonly request: GroupRequest;
   readonly strategy: BalanceStrategy;
-  /** The key that asks: it has a part of the slots. */
-  readonly holder: Holder;
   /** Those that the exchange has tried already. */
   readonly tried: readonly GroupMember[];
   /** Those that other branches of the exchange have called: chosen when there is no other. */
@@ -32,63 +47,109 @@ const NO_ROOM_MS = 1_000;
 export class BalanceGroup {
   readonly members: readonly GroupMember[];
   readonly #limits: EjectionLimits;
+  readonly #book: HealthBook;
 
-  constructor(members: readonly GroupMember[], limits: EjectionLimits) {
+  constructor(members: readonly GroupMember[], limits: EjectionLimits, book: HealthBook) {
     this.members = members;
     this.#limits = limits;
+    this.#book = book;
   }
 
   /** The member to try next; `undefined` when none can take the request. */
   choose(choice: GroupChoice): GroupMember | undefined {
     const [only] = this.members;
+    const { exchange, nowMs, request } = choice;
     // The common case: one target, which can serve.
-    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0 && isFree(only, choice)) return only;
-    const { exchange, holder } = choice;
-    const admitted = this.#live(choice.nowMs);
-    if (exchange !== undefined && admitted.length < this.members.length && choice.tried.length === 0) {
-      const ejected = this.members.filter((member) => !admitted.includes(member));
-      for (const { deployment } of ejected) exchange.note("balance", "ejected", deployment.target.id);
+    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0) {
+      if (this.#isAdmitting(only, request, nowMs) && only.deployment.slots.hasRoom(request.holder, only.limits)) return only;
+    }
+    const admitted = this.#live(nowMs, request, true);
+    if (admitted.length < this.members.length && choice.tried.length === 0) {
+      for (const member of this.members) {
+        if (admitted.includes(member)) continue;
+        exchange?.note("balance", "ejected", member.deployment.target.id);
+        this.#healthOf(member, request)?.breaker.knock(nowMs, request.holder.key);
+        member.credential.breaker.knock(nowMs, request.holder.key);
+      }
     }
     const live = admitted.filter((member) => !choice.tried.includes(member));
-    let able = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(holder, limits));
-    if (able.length === 0 && choice.mayWait) {
-      able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(holder, limits));
-    }
+    let able: readonly GroupMember[] = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(request.holder, limits));
+    if (able.length === 0 && choice.mayWait)
+      able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(request.holder, limits));
     if (able.length === 0) return undefined;
-    if (choice.avoided.size > 0) {
-      const apart = able.filter((member) => !choice.avoided.has(member));
-      if (apart.length > 0) able = apart;
-    }
-    const weighty = able.filter(({ weight }) => weight > 0);
-    return chooseMember(weighty.length > 0 ? weighty : able, choice.strategy, choice) as GroupMember;
+    able = preferred(able, (member) => !choice.avoided.has(member));
+    // A rate limit holds for a while: others first. Where there is no other, the upstream answers with its own 429.
+    able = preferred(able, (member) => this.#healthOf(member, request)?.isLimited(nowMs) !== true);
+    able = preferred(able, ({ weight }) => weight > 0);
+    const { stickyKey, strategy } = choice;
+    const latencyOf = (member: Member): number | undefined =>
+      this.#healthOf(member as GroupMember, request)
+        ?.latencyOf(request.isStream)
+        .faded(nowMs, request.holder.key);
+    return chooseMember(able, strategy, { stickyKey, latencyOf }) as GroupMember;
+  }
+
+  /** Whether a request may still go to a member. */
+  isServing(member: GroupMember, request: GroupRequest, nowMs: number): boolean {
+    return this.#live(nowMs, request, false).includes(member);
+  }
+
+  /** Whether a member that was not tried can take a request now. */
+  hasOther(tried: readonly GroupMember[], request: GroupRequest, nowMs: number): boolean {
+    if (this.members.length === 1) return false;
+    return this.#live(nowMs, request, false).some(
+      (member) => !tried.includes(member) && member.deployment.slots.hasRoom(request.holder, member.limits),
+    );
   }
 
   /** Whether a deployment that serves has slots free, which are kept for other keys. */
-  isKeptForOthers(nowMs: number): boolean {
-    return this.#live(nowMs).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
+  isKeptForOthers(nowMs: number, request: GroupRequest): boolean {
+    return this.#live(nowMs, request, false).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
   }
 
-  /** When another try makes sense, in milliseconds from now: with the next probe, where none is live. */
-  retryAfterMs(nowMs: number): number {
-    if (this.#live(nowMs).length > 0) return NO_ROOM_MS;
-    const waits = this.members.map(({ deployment }) => (deployment.breaker.openUntilMs ?? nowMs) - nowMs);
-    return Math.max(NO_ROOM_MS, Math.min(...waits));
+  /** When another try makes sense, in milliseconds from now: with the next trial, where none is live. */
+  retryAfterMs(nowMs: number, request: GroupRequest): number {
+    if (this.#live(nowMs, request, false).length > 0) return NO_ROOM_MS;
+    return Math.max(NO_ROOM_MS, Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))));
   }
 
   /** The members that are not ejected. Where too many are, those come back whose ejection ends first. */
-  #live(nowMs: number): readonly GroupMember[] {
+  #live(nowMs: number, request: GroupRequest, isChoice: boolean): readonly GroupMember[] {
     const { members } = this;
-    const ejected = members.filter(({ deployment }) => !deployment.breaker.isAdmitting(nowMs));
+    const ejected = members.filter((member) => !this.#isAdmitting(member, request, nowMs));
     if (ejected.length === 0) return members;
+    const [only] = members;
     const { maxEjected, ejectSingle } = this.#limits;
-    const allowed = members.length === 1 ? Number(ejectSingle) : Math.floor(members.length * maxEjected);
-    const untilMs = ({ deployment }: GroupMember): number => deployment.breaker.openUntilMs ?? 0;
-    const kept = new Set(ejected.toSorted((a, b) => untilMs(b) - untilMs(a)).slice(0, allowed));
+    if (members.length === 1 && only !== undefined) {
+      const isThrough = isChoice && this.#healthOf(only, request)?.breaker.letsThrough() === true;
+      return ejectSingle && !isThrough ? [] : members;
+    }
+    const allowed = Math.floor(members.length * maxEjected);
+    const waits = new Map(ejected.map((member) => [member, this.#waitMs(member, request, nowMs)]));
+    const kept = new Set(ejected.toSorted((a, b) => (waits.get(b) ?? 0) - (waits.get(a) ?? 0)).slice(0, allowed));
     return members.filter((member) => !kept.has(member));
+  }
+
+  #isAdmitting(member: GroupMember, request: GroupRequest, nowMs: number): boolean {
+    if (!member.credential.breaker.isAdmitting(nowMs, request.holder.key)) return false;
+    const health = this.#healthOf(member, request);
+    return health === undefined || health.breaker.isAdmitting(nowMs, request.holder.key);
+  }
+
+  #waitMs(member: GroupMember, request: GroupRequest, nowMs: number): number {
+    const waitMs = this.#healthOf(member, request)?.breaker.waitMs(nowMs) ?? 0;
+    return Math.max(waitMs, member.credential.breaker.waitMs(nowMs));
+  }
+
+  #healthOf(member: GroupMember, { targets, operation }: GroupRequest): Health | undefined {
+    const model = targets[this.members.indexOf(member)]?.model ?? member.deployment.target.model;
+    return this.#book.find(HealthBook.nameOf({ callee: member.callee, model, operation }));
   }
 }
 
-/** Whether a member can take a request at once. */
-function isFree({ deployment, limits }: GroupMember, { nowMs, holder }: GroupChoice): boolean {
-  return deployment.breaker.isAdmitting(nowMs) && deployment.slots.hasRoom(holder, limits);
+/** Those of a kind, where there are any. */
+function preferred(members: readonly GroupMember[], isPreferred: (member: GroupMember) => boolean): readonly GroupMember[] {
+  if (members.length === 1) return members;
+  const some = members.filter(isPreferred);
+  return some.length > 0 ? some : members;
 }

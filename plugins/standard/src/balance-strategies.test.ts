@@ -3,10 +3,22 @@ import { holderOf } from "@sluice/kit/state";
 import { fakeClock, fakeTarget } from "@sluice/kit/testing";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
 import { Deployment } from "./deployment.ts";
+import { Latency } from "./deployment-latency.ts";
 
 const PICKS = 10_000;
-const NOW: ChoiceParts = { nowMs: 0, stickyKey: undefined };
 const clock = fakeClock();
+const latencies = new Map<Member, Latency>();
+const at = (nowMs: number, key = "a"): ChoiceParts => ({
+  stickyKey: undefined,
+  latencyOf: (member) => latencies.get(member)?.faded(nowMs, key),
+});
+const NOW = at(0);
+
+function observe(member: Member, ms: number, nowMs = 0, key = "a"): void {
+  const latency = latencies.get(member) ?? new Latency();
+  latencies.set(member, latency);
+  latency.observe(ms, key, nowMs);
+}
 
 function memberOf(name: string, parts: Partial<Member> = {}): Member {
   return { deployment: new Deployment(fakeTarget(name), clock), weight: 1, priority: 0, cost: Infinity, turn: 0, ...parts };
@@ -80,24 +92,43 @@ describe("the strategies", () => {
 
   it("lowest latency: the faster one; a slow answer counts at once, and fades over ten seconds", () => {
     const members = [memberOf("fast"), memberOf("slow")] as const;
-    members[0].deployment.latency.observe(50, 0);
-    members[1].deployment.latency.observe(100, 0);
+    observe(members[0], 50, 0);
+    observe(members[1], 100, 0);
     expect(
       difference(
         shares(members, () => chooseMember(members, "lowest_latency", NOW)),
         [1, 0],
       ),
     ).toBeLessThan(0.01);
-    members[0].deployment.latency.observe(500, 0);
+    observe(members[0], 500, 0);
     expect(chooseMember(members, "lowest_latency", NOW)).toBe(members[1]);
     // The slow one is renewed with every answer, the fast one fades meanwhile.
-    members[1].deployment.latency.observe(100, 20_000);
-    expect(chooseMember(members, "lowest_latency", { ...NOW, nowMs: 20_000 })).toBe(members[0]);
+    observe(members[1], 100, 20_000);
+    expect(chooseMember(members, "lowest_latency", at(20_000))).toBe(members[0]);
+  });
+
+  it("lowest latency: one key's slow requests move no other key (I12)", () => {
+    const members = [memberOf("fast"), memberOf("slow")] as const;
+    for (let nowMs = 0; nowMs < 60_000; nowMs += 1_000) {
+      observe(members[0], 57, nowMs, "victim");
+      observe(members[1], 600, nowMs, "victim");
+      if (nowMs % 12_000 === 0) observe(members[0], 12_000, nowMs, "attacker");
+      expect(chooseMember(members, "lowest_latency", at(nowMs, "victim"))).toBe(members[0]);
+    }
+  });
+
+  it("lowest latency: what one key alone has seen of a target fades within seconds for the others", () => {
+    const members = [memberOf("fast"), memberOf("slow")] as const;
+    observe(members[0], 12_000, 0, "attacker");
+    observe(members[1], 600, 0, "victim");
+    expect(chooseMember(members, "lowest_latency", at(0, "victim"))).toBe(members[1]);
+    observe(members[1], 600, 7_000, "victim");
+    expect(chooseMember(members, "lowest_latency", at(7_000, "victim"))).toBe(members[0]);
   });
 
   it("lowest latency: what was never measured is tried, by one request at a time", () => {
     const members = [memberOf("known"), memberOf("new")] as const;
-    members[0].deployment.latency.observe(50, 0);
+    observe(members[0], 50, 0);
     expect(chooseMember(members, "lowest_latency", NOW)).toBe(members[1]);
     members[1].deployment.slots.take(holderOf(undefined));
     expect(chooseMember(members, "lowest_latency", NOW)).toBe(members[0]);

@@ -17,9 +17,10 @@ export interface Member {
 
 /** What a choice goes by, beside the members. */
 export interface ChoiceParts {
-  readonly nowMs: number;
   /** What keeps requests together; `undefined` where nothing does. */
   readonly stickyKey: string | undefined;
+  /** The expected time to first content of a member, in milliseconds; `undefined` where nothing is known. */
+  readonly latencyOf: (member: Member) => number | undefined;
 }
 
 /** A member that has no latency yet, but already a request: others first. */
@@ -27,7 +28,7 @@ const UNMEASURED_MS = 1e9;
 
 /** Chooses one of one or more members. Equals share by their weights. */
 export function chooseMember(members: readonly Member[], strategy: BalanceStrategy, parts: ChoiceParts): Member {
-  const { nowMs, stickyKey } = parts;
+  const { latencyOf, stickyKey } = parts;
   switch (strategy) {
     case "weighted":
       return nextInTurn(members);
@@ -36,7 +37,7 @@ export function chooseMember(members: readonly Member[], strategy: BalanceStrate
     case "least_busy":
       return leastOf(members, ({ deployment: { slots } }) => slots.inFlight + slots.queued);
     case "lowest_latency":
-      return leastOf(members, ({ deployment }) => latencyCost(deployment, nowMs));
+      return leastOf(members, (member) => latencyCost(member.deployment, latencyOf(member)));
     case "lowest_cost":
       return leastOf(members, ({ cost }) => cost);
     case "sticky":
@@ -48,8 +49,7 @@ export function chooseMember(members: readonly Member[], strategy: BalanceStrate
 }
 
 /** The expected wait: each request under way makes it longer. What nobody measured is tried by one request. */
-function latencyCost({ latency, slots }: Deployment, nowMs: number): number {
-  const averageMs = latency.faded(nowMs);
+function latencyCost({ slots }: Deployment, averageMs: number | undefined): number {
   if (averageMs === undefined) return slots.inFlight === 0 ? 0 : UNMEASURED_MS * slots.inFlight;
   return averageMs * (slots.inFlight + 1);
 }

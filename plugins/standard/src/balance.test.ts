@@ -47,6 +47,7 @@ function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, m
   const step = balance.create(config, host);
   const views = () => (held.get(DEPLOYMENTS_KEY) as DeploymentRegistry).list();
   const asked: string[] = [];
+  let number = 0;
 
   /** Runs one exchange; each attempt ends as `outcomes` says, then well. `settle` is the end of the exchange. */
   const run = async (outcomes: readonly Outcome[] = [], exchangeParts: Partial<Exchange> = {}) => {
@@ -55,7 +56,8 @@ function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, m
     const exchange = fakeExchange({
       model,
       identity: fakeIdentity(),
-      request: fakeRequest({ model: "m", messages: [{ role: "user", content: "hi" }] }),
+      // Each asks something else: failures of one body say nothing of the target.
+      request: fakeRequest({ model: "m", messages: [{ role: "user", content: `hi ${(number += 1)}` }] }),
       onSettle: (tell) => void settled.push(tell),
       ...exchangeParts,
     });

@@ -15,9 +15,9 @@ import {
   type Target,
 } from "@sluice/spec";
 import { type BalanceConfig, balanceSchema, breakerSettings, type EjectionLimits } from "./balance-config.ts";
-import { BalanceGroup, type GroupMember } from "./balance-group.ts";
+import { BalanceGroup, type GroupMember, type GroupRequest } from "./balance-group.ts";
 import { stickyKey } from "./balance-sticky.ts";
-import { type Deployment, Deployments } from "./deployment.ts";
+import { Deployments } from "./deployment.ts";
 import { Lease } from "./deployment-lease.ts";
 import { isOwnLimit } from "./limits-refusal.ts";
 import { mayTryAgain } from "./tries.ts";
@@ -28,6 +28,7 @@ const NOBODY: ReadonlySet<GroupMember> = new Set();
 const ELSEWHERE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "upstream_auth_failed",
   "upstream_model_denied",
+  "upstream_rate_limited",
   "upstream_unreachable",
 ]);
 
@@ -64,8 +65,11 @@ export const balance = defineStep<BalanceConfig>({
   create(config, host) {
     const { clock, log } = host;
     const settings = breakerSettings(config.breaker);
-    const groups = openGroups(host, settings);
+    const registry = host.shared(DEPLOYMENTS_KEY, () => new Deployments());
+    const { book } = registry;
+    const groups = openGroups(host, registry, settings);
     const header = config.sticky_header?.toLowerCase() ?? "";
+    const now = (): number => clock.monotonic();
     return {
       async run({ exchange }, next) {
         const { model } = exchange;
@@ -73,20 +77,26 @@ export const balance = defineStep<BalanceConfig>({
         // A model without a target is the provider step's to explain.
         if (model === undefined || group === undefined || model.targets.length === 0) return next();
         const strategy = model.balance ?? config.strategy;
-        const key = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
+        const stickTo = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
         const targets = allTargets(model, group, host);
         const holder = holderOf(exchange.identity);
+        const request: GroupRequest = {
+          targets,
+          operation: exchange.operation,
+          isStream: exchange.request?.stream === true,
+          holder,
+        };
         const tried = [...leftOut(model, targets, group)];
         let mostTried = tried.length + config.targets;
         let failure: GatewayError | undefined;
         for (;;) {
-          const nowMs = clock.monotonic();
+          const nowMs = now();
           const avoided = exchange.parent === undefined ? NOBODY : calledBeside(exchange, exchange.parent, targets, group);
           const mayWait = failure === undefined && avoided.size === 0;
-          const member = group.choose({ nowMs, holder, stickyKey: key, strategy, tried, avoided, mayWait, exchange });
+          const member = group.choose({ nowMs, request, stickyKey: stickTo, strategy, tried, avoided, mayWait, exchange });
           if (member === undefined) {
             exchange.note("balance", failure === undefined ? "no target can take the request" : "no other target");
-            throw failure ?? overloaded(model, group, nowMs);
+            throw failure ?? overloaded(model, group, nowMs, request);
           }
           tried.push(member);
           const { deployment, limits } = member;
@@ -95,17 +105,33 @@ export const balance = defineStep<BalanceConfig>({
           else {
             exchange.note("balance", "waits for a slot");
             await deployment.slots.wait(holder, limits, exchange.signal);
+            if (!group.isServing(member, request, now())) {
+              deployment.slots.release(holder);
+              exchange.note("balance", "ejected during the wait", deployment.target.id);
+              continue;
+            }
           }
-          const lease = new Lease({ deployment, exchange, settings, log, nowMs: clock.monotonic() });
           // A wildcard's targets have the request's own names, in the order of the entry's.
-          exchange.target = targets[group.members.indexOf(member)];
+          const target = targets[group.members.indexOf(member)] ?? deployment.target;
+          const lease = new Lease({
+            member,
+            target,
+            exchange,
+            settings,
+            book,
+            log,
+            now,
+            isServing: () => group.isServing(member, request, now()),
+            hasOther: () => tried.length < mostTried && group.hasOther(tried, request, now()),
+          });
+          exchange.target = target;
           try {
             await next();
           } catch (error) {
             lease.fail();
             // One that is at a limit was not called: it is passed over like one without room.
             if (isGatewayError(error) && isOwnLimit(error)) mostTried += 1;
-            const isOver = tried.length >= mostTried || clock.monotonic() >= exchange.deadlineMs;
+            const isOver = tried.length >= mostTried || now() >= exchange.deadlineMs;
             if (isOver || !mayTryAnother(error, exchange)) throw error;
             failure = sooner(failure, error as GatewayError);
             continue;
@@ -119,30 +145,37 @@ export const balance = defineStep<BalanceConfig>({
 });
 
 /** The group of every model with a target, by its entry. Deployments are shared by every model, pipeline and generation. */
-function openGroups(host: Host, limits: EjectionLimits): ReadonlyMap<string, BalanceGroup> {
-  const registry = host.shared(DEPLOYMENTS_KEY, () => new Deployments());
-  const opened = new Map<string, Deployment>();
-  const deploymentOf = (target: Target): Deployment => {
+function openGroups(host: Host, registry: Deployments, limits: EjectionLimits): ReadonlyMap<string, BalanceGroup> {
+  const { book } = registry;
+  const opened = new Map<string, GroupPart>();
+  const partOf = (target: Target): GroupPart => {
     const known = opened.get(target.id);
     if (known !== undefined) return known;
     const deployment = host.shared(`deployment:${target.id}`, () => registry.open(target, host.clock));
-    deployment.breaker.renew(host.clock.monotonic());
-    opened.set(target.id, deployment);
-    return deployment;
+    const callee = host.providers.find(target.provider)?.callee ?? target.provider;
+    deployment.hold(callee);
+    host.scope.defer(() => deployment.release(callee));
+    const credential = book.holdCredential(callee);
+    host.scope.defer(() => book.releaseCredential(callee));
+    const part = { deployment, callee, credential };
+    opened.set(target.id, part);
+    return part;
   };
   return new Map(
     host.models.list().map(({ entry, targets }) => {
-      const members = targets.map((target) => memberOf(target, deploymentOf(target), host));
-      return [entry, new BalanceGroup(members, limits)];
+      const members = targets.map((target) => memberOf(target, partOf(target), host));
+      return [entry, new BalanceGroup(members, limits, book)];
     }),
   );
 }
 
-function memberOf(target: Target, deployment: Deployment, { prices, providers }: Host): GroupMember {
+type GroupPart = Pick<GroupMember, "deployment" | "callee" | "credential">;
+
+function memberOf(target: Target, part: GroupPart, { prices, providers }: Host): GroupMember {
   const instance = providers.find(target.provider);
   const price = target.price ?? prices.find(instance === undefined ? target.provider : pricedAs(instance), target.model);
   return {
-    deployment,
+    ...part,
     weight: target.weight ?? 1,
     priority: target.priority ?? 0,
     cost: costOf(price),
@@ -201,9 +234,9 @@ function mayTryAnother(error: unknown, exchange: Exchange): boolean {
   return error.retryable || ELSEWHERE.has(error.code);
 }
 
-function overloaded(model: Model, group: BalanceGroup, nowMs: number): GatewayError {
-  const message = group.isKeptForOthers(nowMs)
+function overloaded(model: Model, group: BalanceGroup, nowMs: number, request: GroupRequest): GatewayError {
+  const message = group.isKeptForOthers(nowMs, request)
     ? `This key has its part of the slots of the model ${model.id}; those that are free are kept for other keys. Send fewer requests at the same time.`
     : `No deployment of the model ${model.id} can take the request at the moment.`;
-  return new GatewayError("overloaded", message, { retryAfterMs: group.retryAfterMs(nowMs) });
+  return new GatewayError("overloaded", message, { retryAfterMs: group.retryAfterMs(nowMs, request) });
 }

@@ -1,5 +1,6 @@
-/** The circuit breaker of one deployment: when it is ejected, for how long, and how it comes back. */
+/** The circuit breaker of what is called: when it is ejected, for how long, and how it comes back. */
 
+import { type Evidence, FailuresByKey } from "./breaker-evidence.ts";
 import { FailureWindow } from "./breaker-window.ts";
 
 /** What a breaker goes by. It belongs to a configuration; the breaker's state outlives it. */
@@ -14,37 +15,64 @@ export interface BreakerSettings {
   readonly maxEjectionMs: number;
 }
 
-/** What an attempt said of its deployment. `refused`: it answered, that the request is at fault. `nothing`: the client left. */
-export type Verdict = "success" | "failure" | "credential" | "refused" | "nothing";
-
 /** What a verdict changed. */
 export type BreakerChange = "ejected" | "recovered" | undefined;
 
-/** A refused credential is not renewed within seconds. */
-const CREDENTIAL_EJECTION_MS = 5 * 60_000;
+/** A request that tries whether an ejected target works again. */
+export interface Trial {
+  readonly key: string;
+  readonly startedMs: number;
+}
 
-/**
- * Closed: requests pass. Open: none does until the ejection has ended. Half open: one request, the probe, decides. Times
- * are on the monotonic clock.
- */
+/** Where an attempt stands. Times are on the monotonic clock. */
+export interface Standing {
+  readonly key: string;
+  /** When the attempt began. */
+  readonly startedMs: number;
+  /** Its request's trial, if it is one. */
+  readonly trial: Trial | undefined;
+}
+
+/** An attempt that failed. */
+export interface Failed extends Standing, Evidence {
+  /** Whether a response with status 200 had begun. */
+  readonly isAfterHead: boolean;
+  /** What the upstream asked for. */
+  readonly retryAfterMs: number | undefined;
+}
+
+/** A trial keeps others out for so long. After that another one may begin beside it. */
+const TRIAL_MS = 3_000;
+/** For so long after an ejection's end the key that caused it leaves the trial to the others that asked. */
+const PRECEDENCE_MS = 5_000;
+/** Of the requests for a model's only target, the share of failures lets every tenth through. */
+const THROUGH_EVERY = 10;
+
+/** Closed: requests pass. Open: none does until the ejection has ended. Half open: one request, the trial, decides. */
 export class Breaker {
   readonly #window = new FailureWindow();
+  readonly #byKey = new FailuresByKey();
   #consecutive = 0;
   #isOpen = false;
+  #openedAtMs = -Infinity;
   #openUntilMs = 0;
   #closedAtMs = -Infinity;
   /** Ejections without a lasting recovery between them: each doubles the next one's time. */
   #step = 0;
-  #ejections = 0;
-  #isProbing = false;
-  #isForCredential = false;
+  #trial: Trial | undefined;
+  /** The trial whose response began, and ended the ejection; until the next success its failure renews the ejection. */
+  #begun: Trial | undefined;
+  /** The failures that ejected came after the head of a response: a head alone proves nothing then. */
+  #needsContent = false;
+  #isByShare = false;
+  /** The key of the newest failure that ejected. */
+  #suspect: string | undefined;
+  /** When another key was refused. */
+  #knockedMs = -Infinity;
+  #knocks = 0;
 
   get consecutive(): number {
     return this.#consecutive;
-  }
-
-  get ejections(): number {
-    return this.#ejections;
   }
 
   /** When the ejection ends, or ended; `undefined` while closed. */
@@ -57,73 +85,131 @@ export class Breaker {
     return nowMs < this.#openUntilMs ? "open" : "half_open";
   }
 
-  /** Whether a request may pass: as any, or as the one probe. */
-  isAdmitting(nowMs: number): boolean {
-    return !this.#isOpen || (nowMs >= this.#openUntilMs && !this.#isProbing);
+  /** Milliseconds until another request may try; 0 when one may now. */
+  waitMs(nowMs: number): number {
+    if (!this.#isOpen) return 0;
+    const trialMs = this.#trial === undefined ? 0 : this.#trial.startedMs + TRIAL_MS;
+    return Math.max(0, this.#openUntilMs - nowMs, trialMs - nowMs);
   }
 
-  /** A request passes. Returns whether it is the probe. */
-  enter(nowMs: number): boolean {
-    if (this.#isProbing || this.state(nowMs) !== "half_open") return false;
-    this.#isProbing = true;
-    return true;
+  /** Whether a request of a key may pass: as any, or as a trial. */
+  isAdmitting(nowMs: number, key: string): boolean {
+    if (!this.#isOpen) return true;
+    if (this.waitMs(nowMs) > 0) return false;
+    // Another key's failure says more than a second one of the same.
+    const isTheirs = key === this.#suspect && this.#knockedMs >= this.#openedAtMs;
+    return !isTheirs || nowMs >= this.#openUntilMs + PRECEDENCE_MS;
   }
 
-  /** The probe has ended, whatever came of it. Without a verdict, the next request is the probe. */
-  endProbe(): void {
-    this.#isProbing = false;
+  /** A request of a key is refused, or goes elsewhere, because of the ejection. */
+  knock(nowMs: number, key: string): void {
+    if (this.#isOpen && key !== this.#suspect) this.#knockedMs = nowMs;
   }
 
-  /** The deployment works: content arrived. Only the probe's word ends an ejection. */
-  recover(nowMs: number): BreakerChange {
-    if (!this.#isOpen) return undefined;
-    this.#isOpen = false;
-    this.#isForCredential = false;
+  /** Whether a request may pass an ejection by the share of failures alone. Each call counts. */
+  letsThrough(): boolean {
+    if (!this.#isOpen || !this.#isByShare) return false;
+    this.#knocks += 1;
+    return this.#knocks % THROUGH_EVERY === 0;
+  }
+
+  /** A request passes. Returns its trial, where it is one. */
+  enter(nowMs: number, key: string): Trial | undefined {
+    this.#byKey.see(key, nowMs);
+    if (!this.#isOpen || !this.isAdmitting(nowMs, key)) return undefined;
+    this.#trial = { key, startedMs: nowMs };
+    return this.#trial;
+  }
+
+  /** A trial has ended, whatever came of it. Without a verdict, the next request is the trial. */
+  leave(trial: Trial): void {
+    if (this.#trial === trial) this.#trial = undefined;
+  }
+
+  /** A response of the upstream's begins, with a status of success. */
+  begin(at: Standing, nowMs: number): BreakerChange {
+    if (!this.#isOpen || this.#needsContent) return undefined;
+    const change = this.#recover(at, nowMs);
+    if (change !== undefined) this.#begun = at.trial;
+    return change;
+  }
+
+  /** The upstream did what it was asked, or refused what the request holds: either way it works. */
+  answer(at: Standing, nowMs: number): BreakerChange {
+    return this.#recover(at, nowMs);
+  }
+
+  succeed(at: Standing, nowMs: number): BreakerChange {
+    const change = this.#recover(at, nowMs);
+    this.#begun = undefined;
     this.#consecutive = 0;
-    this.#closedAtMs = nowMs;
-    this.#window.clear();
-    return "recovered";
+    this.#window.add(nowMs, false);
+    this.#byKey.addSuccess(at.key, nowMs);
+    return change;
   }
 
-  /** Counts the verdict of an attempt that has ended. `retryAfterMs` is what the upstream asked for. */
-  count(verdict: Verdict, nowMs: number, settings: BreakerSettings, isProbe: boolean, retryAfterMs = 0): BreakerChange {
-    if (verdict === "nothing") return undefined;
-    if (verdict === "refused") return isProbe ? this.recover(nowMs) : undefined;
-    if (verdict === "success") {
-      this.#consecutive = 0;
-      this.#window.add(nowMs, false);
-      return isProbe ? this.recover(nowMs) : undefined;
-    }
+  fail(failed: Failed, nowMs: number, settings: BreakerSettings): BreakerChange {
+    const { trial, key } = failed;
+    const isTrial = trial !== undefined && (trial === this.#trial || trial === this.#begun);
+    // What began before the target came back, or before it was ejected, tells nothing of it now.
+    if (!isTrial && (this.#isOpen || failed.startedMs < this.#closedAtMs)) return undefined;
     this.#consecutive += 1;
     this.#window.add(nowMs, true);
-    // What was under way when the deployment was ejected tells nothing new.
-    if (this.#isOpen && !isProbe && verdict !== "credential") return undefined;
-    if (verdict === "credential") return this.#eject(nowMs, CREDENTIAL_EJECTION_MS, true);
-    if (!isProbe && !this.#isTripped(nowMs, settings)) return undefined;
-    if (!this.#isOpen && nowMs - this.#closedAtMs > settings.maxEjectionMs) this.#step = 0;
-    const grownMs = Math.max(settings.ejectionMs * 2 ** Math.min(this.#step, 30), retryAfterMs);
-    this.#step += 1;
-    return this.#eject(nowMs, Math.min(grownMs, settings.maxEjectionMs), false);
-  }
-
-  /** A new configuration may hold a new credential: what was ejected for the old one is tried again. */
-  renew(nowMs: number): void {
-    if (this.#isOpen && this.#isForCredential) this.#openUntilMs = Math.min(this.#openUntilMs, nowMs);
-  }
-
-  #isTripped(nowMs: number, { consecutive, ratio, minRequests }: BreakerSettings): boolean {
-    if (this.#consecutive >= consecutive) return true;
+    this.#byKey.addFailure(failed, nowMs);
+    if (isTrial) return this.eject(failed, nowMs, settings);
+    if (this.#consecutive >= settings.consecutive && this.#byKey.areInRow(settings.consecutive, key, nowMs)) {
+      this.#isByShare = false;
+      return this.eject(failed, nowMs, settings);
+    }
     const { failures, total } = this.#window.sum(nowMs);
-    return total >= minRequests && failures >= ratio * total;
+    const { minRequests, ratio } = settings;
+    if (total < minRequests || failures < ratio * total || !this.#byKey.areShare(ratio, key, nowMs)) return undefined;
+    this.#isByShare = true;
+    return this.eject(failed, nowMs, settings);
   }
 
-  #eject(nowMs: number, forMs: number, isForCredential: boolean): BreakerChange {
+  /** Whether a trial is the one that decides. */
+  isTrial(trial: Trial | undefined): boolean {
+    return trial !== undefined && trial === this.#trial;
+  }
+
+  /** Whether a key's requests are the only ones of late. */
+  isAlone(key: string, nowMs: number): boolean {
+    return this.#byKey.isAlone(key, nowMs);
+  }
+
+  /** Opens because of failures that were judged elsewhere. */
+  eject(
+    { key, isAfterHead, retryAfterMs = 0 }: Pick<Failed, "key" | "isAfterHead" | "retryAfterMs">,
+    nowMs: number,
+    { ejectionMs, maxEjectionMs }: Pick<BreakerSettings, "ejectionMs" | "maxEjectionMs">,
+  ): BreakerChange {
     const isNew = !this.#isOpen;
+    // Not so where the last recovery was a head alone.
+    if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > maxEjectionMs) this.#step = 0;
+    const grownMs = Math.max(ejectionMs * 2 ** Math.min(this.#step, 30), retryAfterMs);
+    this.#step += 1;
     this.#isOpen = true;
-    this.#isForCredential = isForCredential;
-    this.#openUntilMs = nowMs + forMs;
-    if (isNew) this.#ejections += 1;
-    // A failed probe prolongs an ejection that the log already tells of.
+    this.#openedAtMs = nowMs;
+    this.#openUntilMs = nowMs + Math.min(grownMs, maxEjectionMs);
+    this.#needsContent = isAfterHead;
+    this.#suspect = key;
+    this.#trial = undefined;
+    this.#begun = undefined;
+    // A trial that failed prolongs an ejection that the log already tells of.
     return isNew ? "ejected" : undefined;
+  }
+
+  /** Only an attempt that began after the ejection says that it is over. */
+  #recover({ trial, startedMs }: Standing, nowMs: number): BreakerChange {
+    if (!this.#isOpen || (trial === undefined && startedMs < this.#openedAtMs)) return undefined;
+    this.#isOpen = false;
+    this.#trial = undefined;
+    this.#consecutive = 0;
+    this.#closedAtMs = nowMs;
+    this.#isByShare = false;
+    this.#window.clear();
+    this.#byKey.clear();
+    return "recovered";
   }
 }

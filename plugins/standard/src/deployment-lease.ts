@@ -1,30 +1,100 @@
 /** A lease: one exchange's use of a deployment, from the choice to the end of what came of it. */
 
+import { hash } from "node:crypto";
 import { holderOf } from "@sluice/kit/state";
-import type { Exchange, Log } from "@sluice/spec";
-import type { BreakerChange, BreakerSettings } from "./breaker.ts";
-import type { Deployment } from "./deployment.ts";
+import type { AttemptObserver } from "@sluice/kit/transport";
+import type { Attempt, Exchange, Log, Target } from "@sluice/spec";
+import type { BreakerChange, BreakerSettings, Standing, Trial } from "./breaker.ts";
+import type { GroupMember } from "./balance-group.ts";
+import { isAfterHead, isForced, isUnknownCredential, verdictOf } from "./deployment-verdict.ts";
+import { type Called, type Health, HealthBook } from "./health.ts";
 
 /** What a lease is made from. Its holder has taken the slot. */
 export interface LeaseParts {
-  readonly deployment: Deployment;
+  readonly member: GroupMember;
+  /** What the exchange calls: of a wildcard's target, the concrete one. */
+  readonly target: Target;
   readonly exchange: Exchange;
   readonly settings: BreakerSettings;
+  readonly book: HealthBook;
   readonly log: Log;
-  readonly nowMs: number;
+  readonly now: () => number;
+  /** Whether requests may still go to the member. */
+  readonly isServing: () => boolean;
+  /** Whether another target can take the request now. */
+  readonly hasOther: () => boolean;
 }
 
-/** Holds a slot, and the probe where it is one. Exactly one of `fail` and `succeed` ends it. */
+/** The leases of an exchange and its branches that are under way. */
+const LEASES = Symbol("leases");
+/** Of a longer body, its beginning and its end are told apart. */
+const DIGESTED_CHARACTERS = 65_536;
+
+/** The lease that an exchange, or the one that it is a branch of, has at the moment. */
+export function leaseOf(exchange: Exchange): Lease | undefined {
+  const leases = exchange.state.get(LEASES) as readonly Lease[] | undefined;
+  if (leases === undefined) return undefined;
+  for (let at: Exchange | undefined = exchange; at !== undefined; at = at.parent) {
+    const lease = leases.findLast(({ exchange: own }) => own === at);
+    if (lease !== undefined) return lease;
+  }
+  return undefined;
+}
+
+/** Holds a slot, and the trial where it is one. Exactly one of `fail` and `succeed` ends it. */
 export class Lease {
   readonly #parts: LeaseParts;
+  readonly #name: string;
+  readonly #called: Called;
+  readonly #key: string;
   /** Attempts from this place on are this lease's. */
   readonly #from: number;
-  #isProbe: boolean;
+  readonly #startedMs: number;
+  readonly #reported: Attempt[] = [];
+  #trial: Trial | undefined;
+  #credentialTrial: Trial | undefined;
 
   constructor(parts: LeaseParts) {
+    const { member, target, exchange, book } = parts;
     this.#parts = parts;
-    this.#from = parts.exchange.attempts.length;
-    this.#isProbe = parts.deployment.breaker.enter(parts.nowMs);
+    this.#key = exchange.identity?.keyId ?? "";
+    this.#called = { callee: member.callee, model: target.model, operation: exchange.operation };
+    this.#name = HealthBook.nameOf(this.#called);
+    this.#from = exchange.attempts.length;
+    this.#startedMs = parts.now();
+    this.#trial = book.find(this.#name)?.breaker.enter(this.#startedMs, this.#key);
+    this.#credentialTrial = member.credential.breaker.enter(this.#startedMs, this.#key);
+    const leases = exchange.state.get(LEASES) as Lease[] | undefined;
+    if (leases === undefined) exchange.state.set(LEASES, [this]);
+    else leases.push(this);
+  }
+
+  get exchange(): Exchange {
+    return this.#parts.exchange;
+  }
+
+  /** Whether the target may be called after a wait: it was not ejected meanwhile, or this is its trial. */
+  get mayCall(): boolean {
+    return this.#trial !== undefined || this.#credentialTrial !== undefined || this.#parts.isServing();
+  }
+
+  /** Whether the same target may be called once more: it is not ejected, and no trial of it has failed. */
+  get mayRepeat(): boolean {
+    return this.#parts.isServing();
+  }
+
+  /** Whether another target can take the request now. */
+  get hasOther(): boolean {
+    return this.#parts.hasOther();
+  }
+
+  /** Hears of one attempt as it goes on. */
+  watch(attempt: Attempt): AttemptObserver {
+    const at: Standing = { key: this.#key, startedMs: this.#parts.now(), trial: this.#trial };
+    return {
+      answered: () => this.#begin(at),
+      ended: () => this.#report(attempt, at),
+    };
   }
 
   /** No reply came of it. */
@@ -34,44 +104,133 @@ export class Lease {
 
   /** A reply came. One that is not whole yet keeps the slot to the end of the exchange. */
   succeed(): void {
-    const { exchange, deployment } = this.#parts;
+    const { exchange, now } = this.#parts;
     const to = exchange.attempts.length;
     const last = to > this.#from ? exchange.attempts[to - 1] : undefined;
-    if (last?.upstreamMs !== undefined) this.#tell(deployment.answered(last.upstreamMs, this.#isProbe));
+    if (last?.upstreamMs !== undefined) {
+      this.#open()
+        .latencyOf(exchange.request?.stream === true)
+        .observe(last.upstreamMs, this.#key, now());
+    }
     if (exchange.reply === undefined || exchange.reply.kind === "whole") {
       this.#end(to);
       return;
     }
-    this.#endProbe();
+    // Content has come.
+    const at: Standing = { key: this.#key, startedMs: this.#startedMs, trial: this.#trial };
+    if (last !== undefined) this.#answer(at);
     exchange.onSettle(() => this.#end(to));
   }
 
-  #end(to: number): void {
-    const { deployment, exchange, settings } = this.#parts;
-    const attempts = exchange.attempts.slice(this.#from, to);
-    // Of several attempts, the last one decides the probe.
-    for (const [index, attempt] of attempts.entries()) {
-      const isProbe = this.#isProbe && index === attempts.length - 1;
-      this.#tell(deployment.count(attempt, settings, isProbe), attempt.error?.code);
-    }
-    this.#endProbe();
-    deployment.slots.release(holderOf(exchange.identity));
+  #open(): Health {
+    return this.#parts.book.open(this.#name, this.#called);
   }
 
-  #endProbe(): void {
-    if (this.#isProbe) this.#parts.deployment.breaker.endProbe();
-    this.#isProbe = false;
+  /** The head of a response came. A stream that ejected after its heads needs more than that. */
+  #begin(at: Standing): void {
+    const nowMs = this.#parts.now();
+    this.#tell(this.#parts.member.credential.accept(this.#ofCredential(at), nowMs));
+    this.#tell(this.#parts.book.find(this.#name)?.breaker.begin(at, nowMs));
+  }
+
+  #answer(at: Standing): void {
+    const nowMs = this.#parts.now();
+    this.#tell(this.#parts.member.credential.accept(this.#ofCredential(at), nowMs));
+    this.#tell(this.#parts.book.find(this.#name)?.breaker.answer(at, nowMs));
+  }
+
+  #ofCredential(at: Standing): Standing {
+    return { ...at, trial: this.#credentialTrial };
+  }
+
+  /** Counts an attempt that has ended. A model that does not exist leaves no record. */
+  #report(attempt: Attempt, at: Standing): void {
+    this.#reported.push(attempt);
+    const { member, settings, now } = this.#parts;
+    const nowMs = now();
+    const verdict = verdictOf(attempt);
+    member.deployment.count(verdict);
+    switch (verdict) {
+      case "success":
+        this.#tell(member.credential.accept(this.#ofCredential(at), nowMs));
+        this.#tell(this.#open().breaker.succeed(at, nowMs));
+        return;
+      case "failure":
+        this.#tell(this.#open().breaker.fail(this.#failed(attempt, at), nowMs, settings), attempt.error?.code);
+        return;
+      case "credential":
+        this.#refuseCredential(attempt, at);
+        return;
+      case "limited":
+        this.#answer(at);
+        this.#open().limit(nowMs, attempt.error?.retryAfterMs);
+        return;
+      case "refused":
+        this.#answer(at);
+        return;
+      case "nothing":
+        return;
+      default:
+        verdict satisfies never;
+    }
+  }
+
+  /** Where the credential itself may be well, the model has failed. */
+  #refuseCredential(attempt: Attempt, at: Standing): void {
+    const { member, settings, now } = this.#parts;
+    const nowMs = now();
+    const isUnknown = isUnknownCredential(attempt);
+    const failed = this.#failed(attempt, at);
+    const refusal = { ...failed, trial: this.#credentialTrial, model: this.#called.model, isUnknown };
+    this.#tell(member.credential.refuse(refusal, nowMs, settings), attempt.error?.code);
+    if (!isUnknown) this.#tell(this.#open().breaker.fail(failed, nowMs, settings), attempt.error?.code);
+  }
+
+  #failed(attempt: Attempt, at: Standing) {
+    return {
+      ...at,
+      body: digestOf(this.#parts.exchange),
+      isForced: isForced(attempt),
+      isAfterHead: isAfterHead(attempt),
+      retryAfterMs: attempt.error?.retryAfterMs,
+    };
+  }
+
+  #end(to: number): void {
+    const { member, exchange, book } = this.#parts;
+    const at: Standing = { key: this.#key, startedMs: this.#startedMs, trial: this.#trial };
+    for (const attempt of exchange.attempts.slice(this.#from, to)) {
+      if (!this.#reported.includes(attempt)) this.#report(attempt, at);
+    }
+    if (this.#trial !== undefined) book.find(this.#name)?.breaker.leave(this.#trial);
+    if (this.#credentialTrial !== undefined) member.credential.breaker.leave(this.#credentialTrial);
+    member.deployment.slots.release(holderOf(exchange.identity));
+    const leases = exchange.state.get(LEASES) as Lease[];
+    leases.splice(leases.indexOf(this), 1);
   }
 
   /** One log line for each ejection and each recovery. */
   #tell(change: BreakerChange, cause?: string): void {
     if (change === undefined) return;
-    const { deployment, log } = this.#parts;
-    const { id, ejections, ejectedUntilMs } = deployment.view();
-    if (change === "recovered") log.info("deployment recovered", { deployment: id });
-    else {
-      const until = new Date(ejectedUntilMs ?? 0).toISOString();
-      log.warn("deployment ejected", { deployment: id, cause, until, ejections });
+    const { member, log, target, exchange } = this.#parts;
+    const { deployment } = member;
+    const fields = { deployment: deployment.target.id, model: target.model, operation: exchange.operation };
+    if (change === "recovered") {
+      log.info("deployment recovered", fields);
+      return;
     }
+    deployment.countEjection();
+    const { ejectedUntilMs, isCredentialRefused } = deployment.view();
+    const until = new Date(ejectedUntilMs ?? 0).toISOString();
+    log.warn("deployment ejected", { ...fields, cause, until, credential: isCredentialRefused, ejections: deployment.ejections });
   }
+}
+
+/** A digest of what was asked. Two bodies are the same where length, beginning and end are. */
+function digestOf({ request }: Exchange): string {
+  if (request === undefined) return "";
+  const { bytes } = request.raw === undefined ? request.document : { bytes: request.raw };
+  const parts =
+    bytes.length <= 2 * DIGESTED_CHARACTERS ? [bytes] : [bytes.slice(0, DIGESTED_CHARACTERS), bytes.slice(-DIGESTED_CHARACTERS)];
+  return `${bytes.length} ${parts.map((part) => hash("sha256", part, "base64url")).join(" ")}`;
 }

@@ -1,24 +1,28 @@
-/** What an attempt that has ended says of its deployment. */
+/** What an attempt that has ended says of what it called. */
 
+import { neverConnected } from "@sluice/kit/transport";
 import type { Attempt, ErrorCode } from "@sluice/spec";
-import type { Verdict } from "./breaker.ts";
 
-const FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "upstream_unreachable",
-  "upstream_timeout",
-  "upstream_failed",
-  "upstream_overloaded",
-  "upstream_invalid_response",
-  "upstream_rate_limited",
-  "stream_truncated",
-]);
+/**
+ * `credential`: the credential was refused. `limited`: the upstream's rate limit is reached; it works. `refused`: it answered that
+ * the request is at fault. `nothing`: the attempt tells nothing, because the client left.
+ */
+export type Verdict = "success" | "failure" | "credential" | "limited" | "refused" | "nothing";
 
-/** The upstream answered; what it refused was the client's doing. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "upstream_rejected",
-  "context_length_exceeded",
-  "content_policy_violation",
-]);
+const VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
+  upstream_unreachable: "failure",
+  upstream_timeout: "failure",
+  upstream_failed: "failure",
+  upstream_overloaded: "failure",
+  upstream_invalid_response: "failure",
+  stream_truncated: "failure",
+  upstream_auth_failed: "credential",
+  upstream_rate_limited: "limited",
+  upstream_rejected: "refused",
+  upstream_model_denied: "refused",
+  context_length_exceeded: "refused",
+  content_policy_violation: "refused",
+};
 
 /**
  * The verdict. Only what the upstream did counts: not a client that left, not a deadline that a client may have chosen, not
@@ -26,8 +30,20 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 export function verdictOf({ outcome, error }: Attempt): Verdict {
   if (outcome === "success") return "success";
-  if (error === undefined) return "nothing";
-  if (error.code === "upstream_auth_failed") return "credential";
-  if (FAILURES.has(error.code)) return "failure";
-  return REFUSALS.has(error.code) ? "refused" : "nothing";
+  return error === undefined ? "nothing" : (VERDICTS[error.code] ?? "nothing");
+}
+
+/** Whether no request can have chosen a failure: no connection was opened. */
+export function isForced({ error }: Attempt): boolean {
+  return error !== undefined && neverConnected(error);
+}
+
+/** Whether a failure came after the head of a successful response. */
+export function isAfterHead({ upstreamStatus }: Attempt): boolean {
+  return upstreamStatus !== undefined && upstreamStatus >= 200 && upstreamStatus <= 299;
+}
+
+/** Whether a refused credential is not accepted at all. A 402 and a 403 may be about a plan, a model or a prompt. */
+export function isUnknownCredential({ upstreamStatus }: Attempt): boolean {
+  return upstreamStatus !== 402 && upstreamStatus !== 403;
 }

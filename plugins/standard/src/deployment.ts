@@ -1,61 +1,97 @@
-/** A deployment: what the process knows of one target. It outlives generations. */
+/** A deployment: what the process knows of one target of the configuration. It outlives generations. */
 
 import { Places } from "@sluice/kit/state";
-import type { Attempt, Clock, DeploymentRegistry, DeploymentView, SharedValue, Target } from "@sluice/spec";
-import { Breaker, type BreakerChange, type BreakerSettings } from "./breaker.ts";
-import { PeakAverage } from "./deployment-latency.ts";
-import { verdictOf } from "./deployment-verdict.ts";
+import type { Clock, DeploymentRegistry, DeploymentView, ModelHealth, SharedValue, Target } from "@sluice/spec";
+import type { Breaker } from "./breaker.ts";
+import type { Verdict } from "./deployment-verdict.ts";
+import { type Called, type Health, HealthBook } from "./health.ts";
 
-/** The state of one target. */
+/** Models behind one deployment that a view names. */
+const MAX_SHOWN_MODELS = 20;
+
+/** The slots and the counts of one target, and which callees it has. Its health is theirs. */
 export class Deployment implements SharedValue {
   readonly target: Target;
-  readonly breaker = new Breaker();
   readonly slots: Places;
-  readonly latency = new PeakAverage();
   readonly #clock: Clock;
+  readonly #book: HealthBook;
   readonly #onClose: () => void;
+  /** How many generations call each. */
+  readonly #callees = new Map<string, number>();
+  #ejections = 0;
   #successes = 0;
   #failures = 0;
   #others = 0;
 
-  constructor(target: Target, clock: Clock, onClose: () => void = () => undefined) {
+  constructor(target: Target, clock: Clock, book = new HealthBook(), onClose: () => void = () => undefined) {
     this.target = target;
     this.slots = new Places(() => clock.monotonic());
     this.#clock = clock;
+    this.#book = book;
     this.#onClose = onClose;
   }
 
-  /** Content arrived after so many milliseconds: the latency is known, and a probe has succeeded. */
-  answered(latencyMs: number, isProbe: boolean): BreakerChange {
-    const nowMs = this.#clock.monotonic();
-    this.latency.observe(latencyMs, nowMs);
-    return isProbe ? this.breaker.recover(nowMs) : undefined;
+  get ejections(): number {
+    return this.#ejections;
+  }
+
+  /** A generation calls it by a callee, until `release`. */
+  hold(callee: string): void {
+    this.#callees.set(callee, (this.#callees.get(callee) ?? 0) + 1);
+  }
+
+  release(callee: string): void {
+    const holders = (this.#callees.get(callee) ?? 0) - 1;
+    if (holders > 0) this.#callees.set(callee, holders);
+    else this.#callees.delete(callee);
   }
 
   /** Counts an attempt that has ended. */
-  count(attempt: Attempt, settings: BreakerSettings, isProbe: boolean): BreakerChange {
-    const verdict = verdictOf(attempt);
+  count(verdict: Verdict): void {
     if (verdict === "success") this.#successes += 1;
     else if (verdict === "failure" || verdict === "credential") this.#failures += 1;
     else this.#others += 1;
-    return this.breaker.count(verdict, this.#clock.monotonic(), settings, isProbe, attempt.error?.retryAfterMs);
+  }
+
+  countEjection(): void {
+    this.#ejections += 1;
+  }
+
+  /** Makes everything that it calls healthy again: its models and its credentials. */
+  reset(): void {
+    this.#book.forget((called) => this.#calls(called));
+    for (const callee of this.#callees.keys()) this.#book.credentialOf(callee)?.reset();
   }
 
   view(): DeploymentView {
     const nowMs = this.#clock.monotonic();
-    const { breaker, slots } = this;
-    const leftMs = breaker.openUntilMs === undefined ? undefined : breaker.openUntilMs - nowMs;
+    const untilOf = (breaker: Breaker): number | undefined =>
+      breaker.openUntilMs === undefined ? undefined : this.#clock.now() + breaker.openUntilMs - nowMs;
+    const records = this.#book.list((called) => this.#calls(called));
+    const credentials = [...this.#callees.keys()].flatMap((callee) => this.#book.credentialOf(callee)?.breaker ?? []);
+    const breakers = [...credentials, ...records.map(({ breaker }) => breaker)];
+    const worst = breakers.toSorted((a, b) => STATES[b.state(nowMs)] - STATES[a.state(nowMs)])[0];
+    const models = records
+      .filter(({ breaker }) => breaker.state(nowMs) !== "closed")
+      .slice(0, MAX_SHOWN_MODELS)
+      .map(({ called, breaker }): ModelHealth => {
+        const { model, operation } = called;
+        return { model, operation, breaker: breaker.state(nowMs), ejectedUntilMs: untilOf(breaker) };
+      });
+    const { id, provider, model } = this.target;
     return {
-      id: this.target.id,
-      provider: this.target.provider,
-      model: this.target.model,
-      breaker: breaker.state(nowMs),
-      ejectedUntilMs: leftMs === undefined ? undefined : this.#clock.now() + leftMs,
-      ejections: breaker.ejections,
-      consecutiveFailures: breaker.consecutive,
-      inFlight: slots.inFlight,
-      queued: slots.queued,
-      latencyMs: this.latency.lastMs,
+      id,
+      provider,
+      model,
+      breaker: worst?.state(nowMs) ?? "closed",
+      ejectedUntilMs: worst === undefined ? undefined : untilOf(worst),
+      isCredentialRefused: credentials.some((breaker) => breaker.state(nowMs) !== "closed"),
+      models,
+      ejections: this.#ejections,
+      consecutiveFailures: Math.max(0, ...records.map(({ breaker }) => breaker.consecutive)),
+      inFlight: this.slots.inFlight,
+      queued: this.slots.queued,
+      latencyMs: newestLatency(records),
       successes: this.#successes,
       failures: this.#failures,
       others: this.#others,
@@ -65,15 +101,34 @@ export class Deployment implements SharedValue {
   close(): void {
     this.#onClose();
   }
+
+  #calls({ callee, model }: Called): boolean {
+    return this.#callees.has(callee) && isModelOf(this.target.model, model);
+  }
+}
+
+const STATES = { closed: 0, half_open: 1, open: 2 } as const;
+
+/** Whether a model is what a target's pattern stands for. A pattern has its `*` where the rest of the id goes. */
+function isModelOf(pattern: string, model: string): boolean {
+  const [before = "", ...rest] = pattern.split("*");
+  const after = rest.at(-1);
+  return after === undefined ? pattern === model : model.startsWith(before) && model.endsWith(after);
+}
+
+function newestLatency(records: readonly Health[]): number | undefined {
+  const known = records.flatMap(({ stream, whole }) => [stream, whole]).filter(({ lastMs }) => lastMs !== undefined);
+  return known.toSorted((a, b) => b.newestMs - a.newestMs)[0]?.lastMs;
 }
 
 /** The deployments of the process, in the order in which they came. */
 export class Deployments implements DeploymentRegistry {
+  readonly book = new HealthBook();
   readonly #open = new Map<string, Deployment>();
 
   /** A new deployment, listed until it closes. */
   open(target: Target, clock: Clock): Deployment {
-    const deployment = new Deployment(target, clock, () => {
+    const deployment = new Deployment(target, clock, this.book, () => {
       if (this.#open.get(target.id) === deployment) this.#open.delete(target.id);
     });
     this.#open.set(target.id, deployment);
@@ -84,7 +139,14 @@ export class Deployments implements DeploymentRegistry {
     return [...this.#open.values()].map((deployment) => deployment.view());
   }
 
+  reset(id: string): boolean {
+    const deployment = this.#open.get(id);
+    deployment?.reset();
+    return deployment !== undefined;
+  }
+
   close(): void {
     this.#open.clear();
+    this.book.close();
   }
 }

@@ -4,6 +4,7 @@ import { admit, defineStep, pricedAs } from "@sluice/kit";
 import { enterUpstream, runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
+import { leaseOf } from "./deployment-lease.ts";
 import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
 import { modelNotFound } from "./model-not-found.ts";
@@ -67,6 +68,13 @@ export const provider = defineStep<ProviderConfig>({
               ? enterUpstream(exchange, door, target, asked.document)
               : admit(exchange, target, asked.document);
           const place = entering instanceof Promise ? await entering : entering;
+          const lease = leaseOf(exchange);
+          if (entering instanceof Promise && lease?.mayCall === false) {
+            place?.release();
+            throw new GatewayError("overloaded", `The deployment ${target.id} was ejected while the request waited.`, {
+              retryAfterMs: 1_000,
+            });
+          }
           const attempt = exchange.beginAttempt(target, pricedAs(instance));
           if (exchange.operation === "embeddings") attempt.document = asked.document;
           return runAttempt({
@@ -77,6 +85,7 @@ export const provider = defineStep<ProviderConfig>({
             attempt,
             includeUsage,
             commitAfter,
+            observer: lease?.watch(attempt),
             signal: exchange.signal,
             clock: host.clock,
             ...(place === undefined ? {} : { place }),

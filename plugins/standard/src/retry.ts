@@ -2,6 +2,7 @@
 
 import { defineStep, parseDuration } from "@sluice/kit";
 import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/spec";
+import { leaseOf } from "./deployment-lease.ts";
 import { RetryBudgets } from "./retry-budget.ts";
 import { backoffMs, waitFor } from "./retry-wait.ts";
 import { isOwnLimit } from "./limits-refusal.ts";
@@ -27,7 +28,8 @@ export interface RetryParts {
 const definition = {
   name: "retry",
   stability: "beta",
-  summary: "Calls the same target again after a failure that may pass, before anything was written to the client.",
+  summary:
+    "Calls the same target again after a failure that may pass, unless another target can take the request, before anything was written to the client.",
   config: {
     type: "object",
     properties: {
@@ -101,6 +103,9 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
             exchange.note("retry", why, error.code);
             throw error;
           };
+          const lease = leaseOf(exchange);
+          if (lease?.hasOther === true) giveUp("another target can take the request, after");
+          if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
           if (retried >= retries) giveUp("no retry left after");
           if (!mayTryAgain(exchange)) giveUp("no more calls than `max_attempts`, after");
           const { retryAfterMs } = error;
@@ -116,6 +121,8 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           await wait(waitMs, exchange.signal);
           // A hedge beside this branch may have taken the last try meanwhile.
           if (!mayTryAgain(exchange)) throw error;
+          // Others have asked the target meanwhile.
+          if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
           exchange.target = target;
         }
       }

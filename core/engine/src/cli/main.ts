@@ -3,6 +3,7 @@
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
+import { addDeploymentCommands } from "./deployments.ts";
 import { addDiffCommand } from "./diff.ts";
 import { doctor } from "./doctor.ts";
 import { CommandError, EXIT } from "./exit.ts";
@@ -65,6 +66,7 @@ const atGateway = (command: Command): Command =>
     .option("--json", "print what the gateway answers, as JSON");
 
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
+addDeploymentCommands(program.command("deployments").description("targets of the running gateway and their health"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 program

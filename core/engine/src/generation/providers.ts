@@ -5,6 +5,7 @@ import type { ProviderCatalog, ProviderInstance } from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blaming } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { calleeOf } from "./callee.ts";
 import type { HostFactory } from "./host.ts";
 
 /** Makes every provider whose references resolved. */
@@ -18,8 +19,9 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
     const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
+    const callee = calleeOf(plugin, { options, timeouts, connections });
     const fetching = fetchMedia === undefined ? {} : { fetchMedia };
-    const instance = { name, use: plugin, priceAs, translation, identity, timeouts, connections, ...fetching };
+    const instance = { name, use: plugin, priceAs, translation, identity, callee, timeouts, connections, ...fetching };
     instances.set(name, Object.freeze(instance));
   }
   const names = Object.freeze([...instances.keys()]);

@@ -37,6 +37,16 @@ export interface AttemptOptions {
   readonly clock: Clock;
   /** The connection that the call has taken (`enterUpstream`). The attempt gives it back. */
   readonly place?: ConnectionPlace | undefined;
+  /** Hears of the attempt as it goes on. */
+  readonly observer?: AttemptObserver | undefined;
+}
+
+/** Hears of one attempt, at the moment when something is known of it. */
+export interface AttemptObserver {
+  /** The head of a successful response came. */
+  answered(): void;
+  /** The attempt has its outcome. A stream that began well ends later, and is not told here. */
+  ended(): void;
 }
 
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
@@ -54,12 +64,14 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
   try {
     const reply = await run(options, startedMs);
     attempt.upstreamMs ??= clock.monotonic() - startedMs;
+    if (attempt.outcome !== undefined) options.observer?.ended();
     return reply;
   } catch (error) {
     const failure = asGatewayError(error);
     attempt.outcome = "failure";
     attempt.error = failure;
     attempt.endedAtMs = clock.now();
+    options.observer?.ended();
     throw failure;
   }
 }
@@ -68,10 +80,12 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
   const { provider, request, call, attempt, clock, includeUsage, commitAfter } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call);
+  attempt.upstreamStatus = response.status;
   if (response.status < 200 || response.status > 299) {
     attempt.isUnanswered = false;
     throw await refusal(options, response);
   }
+  options.observer?.answered();
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);

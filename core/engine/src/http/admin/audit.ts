@@ -8,6 +8,7 @@ export interface AuditEntry {
   readonly action: string;
   readonly keyId?: string;
   readonly teamId?: string;
+  readonly deployment?: string;
   /** Who it is, by their own word. */
   readonly author?: string | undefined;
   /** Names of the fields that were set; never their values. */
@@ -15,13 +16,14 @@ export interface AuditEntry {
 }
 
 /** Writes the line. Nobody but the holder of the master key changes anything, so the actor is always `master`. */
-export function audit(log: Log, { action, keyId, teamId, author, fields }: AuditEntry): void {
+export function audit(log: Log, { action, keyId, teamId, deployment, author, fields }: AuditEntry): void {
   log.info("audit", {
     actor: "master",
     action,
     ...(author !== undefined && { author }),
     ...(keyId !== undefined && { key_id: keyId }),
     ...(teamId !== undefined && { team_id: teamId }),
+    ...(deployment !== undefined && { deployment }),
     ...(fields !== undefined && { fields }),
   });
 }

@@ -1,19 +1,39 @@
-/** Admin route for deployments: how every target is that some generation uses. */
+/** Admin routes for deployments: how every target is that some generation uses, and a new beginning for one of them. */
 
-import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView } from "@sluice/spec";
+import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, GatewayError, type Log } from "@sluice/spec";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import type { AdminRoutes } from "./app.ts";
+import { audit } from "./audit.ts";
 
 const HEALTH = { closed: "healthy", open: "ejected", half_open: "recovering" } as const;
 
-/** `GET /deployments`: health, breaker, load and counts of each. Empty where no pipeline has the step `balance`. */
-export function deploymentRoutes(shared: SharedPool): AdminRoutes {
+/**
+ * `GET /deployments`: health, breaker, load and counts of each. Empty where no pipeline has the step `balance`.
+ * `POST /deployments/{id}/reset`: makes one healthy again. The id may be percent-encoded.
+ */
+export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
+  const registry = (): DeploymentRegistry | undefined => shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
   return {
     async "GET /deployments"() {
-      const registry = shared.find(DEPLOYMENTS_KEY) as DeploymentRegistry | undefined;
-      return { deployments: (registry?.list() ?? []).map(describe) };
+      return { deployments: (registry()?.list() ?? []).map(describe) };
+    },
+    async "POST /deployments/{id...}/reset"({ parameters }) {
+      const id = decoded(parameters["id"] ?? "");
+      if (id === undefined || registry()?.reset(id) !== true) {
+        throw new GatewayError("route_not_found", "There is no such deployment; GET /deployments lists them.");
+      }
+      audit(log, { action: "deployment.reset", deployment: id });
+      return { deployment: id, reset: true };
     },
   };
+}
+
+function decoded(id: string): string | undefined {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return undefined;
+  }
 }
 
 function describe(view: DeploymentView) {
@@ -23,7 +43,14 @@ function describe(view: DeploymentView) {
     model: view.model,
     health: HEALTH[view.breaker],
     breaker: view.breaker,
-    ejected_until: view.ejectedUntilMs === undefined ? null : new Date(view.ejectedUntilMs).toISOString(),
+    ejected_until: timeOf(view.ejectedUntilMs),
+    credential_refused: view.isCredentialRefused,
+    ejected_models: view.models.map(({ model, operation, breaker, ejectedUntilMs }) => ({
+      model,
+      operation,
+      breaker,
+      ejected_until: timeOf(ejectedUntilMs),
+    })),
     ejections: view.ejections,
     consecutive_failures: view.consecutiveFailures,
     in_flight: view.inFlight,
@@ -36,4 +63,8 @@ function describe(view: DeploymentView) {
       other: view.others,
     },
   };
+}
+
+function timeOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
 }

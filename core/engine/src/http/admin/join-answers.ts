@@ -38,6 +38,8 @@ interface Deployment {
   readonly health: string;
   readonly breaker: keyof typeof BREAKERS;
   readonly ejected_until: string | null;
+  readonly credential_refused: boolean;
+  readonly ejected_models: readonly { readonly model: string; readonly operation: string }[];
   readonly ejections: number;
   readonly consecutive_failures: number;
   readonly in_flight: number;
@@ -66,6 +68,12 @@ function joinDeployment(views: readonly Deployment[]): unknown {
   const latencyMs = timed.reduce((total, view) => total + (view.latency_ms ?? 0), 0) / timed.length;
   return {
     ...worst,
+    credential_refused: views.some(({ credential_refused: isRefused }) => isRefused),
+    ejected_models: [
+      ...new Map(
+        views.flatMap(({ ejected_models: models }) => models.map((one) => [`${one.operation} ${one.model}`, one])),
+      ).values(),
+    ],
     ejections: sum(({ ejections }) => ejections),
     in_flight: sum(({ in_flight: inFlight }) => inFlight),
     queued: sum(({ queued }) => queued),

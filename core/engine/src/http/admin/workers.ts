@@ -95,6 +95,8 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Answer
       return joinAttempts(asked, await askAll(asked, question));
     });
   }
+  // Each worker has learnt of its own what it thinks of a deployment.
+  if (/^\/deployments\/.+\/reset$/.test(path)) return oneOfThem(await askAll(parts.alive(), question));
   const answer = await ask(first, question);
   if (answer.status === 200 && /^\/(?:key|team)\//.test(path)) await parts.forget();
   return answer;
