@@ -35,6 +35,8 @@ export interface GatewayRequest {
   readonly document: JsonDocument;
   /** The body as it came, on passthrough routes only: whatever it is, these bytes are forwarded. */
   readonly raw?: Uint8Array;
+  /** Top-level members of `raw` that only gateways know: an inference endpoint does not get them. Absent: there are none. */
+  readonly cut?: readonly string[];
   /** The gateway's own fields, taken out of the document. */
   readonly fields: GatewayFields;
   /** Guardrails that the client asks for, in addition. They exist. */
@@ -86,6 +88,12 @@ export interface Attempt {
   isUnanswered?: boolean | undefined;
   /** The status of the upstream's response; `undefined` while none has come. */
   upstreamStatus?: number | undefined;
+  /**
+   * What the upstream has reported of a reply that was cut before its total: the least that an estimate comes to. Absent: nothing.
+   */
+  leastUsage?: Usage | undefined;
+  /** What was reserved under a budget: the usage of an attempt that can neither be read nor counted. Absent: nothing was. */
+  reserved?: Usage | undefined;
   /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
   document?: JsonDocument | undefined;
   /** What it costs, by its row. Set as the row is made: before the exchange is settled. */

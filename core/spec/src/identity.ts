@@ -37,6 +37,8 @@ export interface Identity {
   readonly tags: readonly string[];
   /** Names of the guardrails that every request of the key or its team must pass. Absent: none of their own. */
   readonly guardrails?: readonly string[];
+  /** Whether the key or its team reaches every native path of the providers. It counts without a model list only. Absent: it does not. */
+  readonly passthrough?: boolean;
   readonly metadata: Readonly<Record<string, unknown>>;
   /** The key's own limits. Absent: none. */
   readonly limits?: RecordLimits | undefined;

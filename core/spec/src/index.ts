@@ -12,6 +12,7 @@ export * from "./json.ts";
 export * from "./ledger.ts";
 export * from "./metrics.ts";
 export * from "./model.ts";
+export * from "./native.ts";
 export * from "./operation.ts";
 export * from "./plugin.ts";
 export * from "./provider.ts";

@@ -3,6 +3,7 @@
 import type { GatewayError } from "./error.ts";
 import type { Frame } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
+import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./operation.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
@@ -25,7 +26,7 @@ export interface ProviderRequest {
 /** A call over HTTP. Header values may be secrets; the transport reveals them as it writes them. */
 export interface HttpCall {
   readonly kind: "http";
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly method: HttpMethod;
   /** Absolute URL, built from the configuration. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | Secret>>;
@@ -150,11 +151,16 @@ export interface Provider {
   stream(request: ProviderRequest): StreamTranslator;
   /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */
   error(reply: ErrorReply): GatewayError;
-  /** The upstream call of a native request: the address and the credential are the provider's, the rest the client's. */
-  passthrough?(request: PassthroughRequest): HttpCall;
   /**
-   * The model that a native request means, as its price is called, where neither a JSON body nor `models/<name>` in the path
-   * tells: a field of a form, another place of the path. `undefined` when it means none.
+   * The upstream call of a native request: the address and the credential are the provider's, the rest the client's. Throws
+   * `permission_denied` for a path that the configured account does not include.
+   */
+  passthrough?(request: PassthroughRequest): HttpCall;
+  /** Its own API. Absent: it declares no endpoints, and its native root is the upstream's address. */
+  readonly native?: NativeApi;
+  /**
+   * The model that a native request means, as its price is called, at endpoints of `native` whose model is `provider`: a field
+   * of a form, another place of the path. `undefined` when it means none.
    */
   nativeModel?(request: PassthroughRequest): string | undefined;
   /**
@@ -183,6 +189,10 @@ export interface ProviderInstance {
   readonly timeouts: ProviderTimeouts;
   /** Connections kept to this provider at most. */
   readonly connections: number;
+  /** What is open of its own API to keys without `passthrough`. Absent: the inference endpoints. */
+  readonly endpoints?: OpenEndpoints;
+  /** Whether clients of native routes see the rate limits of the provider's account. Absent: they do not. */
+  readonly showsRateLimits?: boolean;
   /** Absent: nothing is fetched. */
   readonly fetchMedia?: MediaFetchSettings;
 }

@@ -27,6 +27,8 @@ export interface KeyRecord {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly guardrails: readonly string[];
+  /** Whether it reaches every native path of the providers, not the inference endpoints alone. Without a model list only. */
+  readonly passthrough: boolean;
   readonly spendScope: SpendScope;
   readonly userId: string | null;
   readonly teamId: string | null;
@@ -48,6 +50,8 @@ export interface TeamRecord {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly guardrails: readonly string[];
+  /** Whether it reaches every native path of the providers, not the inference endpoints alone. Without a model list only. */
+  readonly passthrough: boolean;
   readonly blocked: boolean;
   readonly createdAtMs: number;
 }

@@ -1,8 +1,8 @@
 /** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
 import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
@@ -14,6 +14,13 @@ interface AnthropicConfig {
   readonly beta?: string;
   readonly max_tokens?: number;
 }
+
+/** The endpoints that run a model (docs.anthropic.com/en/api). */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  { path: "v1/messages", model: "body", usage: "text" },
+  { path: "v1/messages/count_tokens", model: "body", usage: "free" },
+  { path: "v1/complete", model: "body", usage: "text" },
+];
 
 export default defineProvider<AnthropicConfig>({
   name: "anthropic",
@@ -61,6 +68,7 @@ export default defineProvider<AnthropicConfig>({
         const versioned = { "anthropic-version": config.version, ...native };
         return nativeCall({ ...request, headers: versioned }, config.base_url, { "x-api-key": config.api_key });
       },
+      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["request-id"] },
     };
   },
 });

@@ -2,8 +2,8 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createOperations, type ErrorWords, imagesPerCall, readCompatibleError } from "@sluice/kit/openai";
-import { nativeCall } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { openIdentity } from "./identity.ts";
 import { translateStream } from "./stream.ts";
@@ -13,6 +13,12 @@ const DATED_VERSION = "2024-10-21";
 
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
 const ERROR_WORDS: ErrorWords = { contentFilter: "content_policy", content_filter_error: "server", NoCapacity: "overloaded" };
+
+/** Below a deployment the path names the model (learn.microsoft.com/azure/ai-services/openai/reference); the `v1` API has it in the body. */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  ...openaiEndpoints(["openai/deployments/{model}/"]).map((endpoint): NativeEndpoint => ({ ...endpoint, model: "path" })),
+  ...openaiEndpoints(["openai/v1/", "openai/"]),
+];
 
 export default defineProvider<AzureConfig>({
   name: "azure",
@@ -50,6 +56,7 @@ export default defineProvider<AzureConfig>({
         const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
         return nativeCall({ ...request, query: [asked, added].filter((part) => part !== "").join("&") }, endpoint, account);
       },
+      native: { root: nativeRoot(endpoint), endpoints: ENDPOINTS },
       ...(tokens === undefined
         ? {}
         : {

@@ -1,8 +1,8 @@
 /** @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeCall } from "@sluice/kit/passthrough";
-import type { HttpCall, JsonObject, ProviderRequest, Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import type { HttpCall, JsonObject, NativeEndpoint, ProviderRequest, Secret } from "@sluice/spec";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
 import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
@@ -12,6 +12,23 @@ import { supports } from "./models.ts";
 import { decodeConverse, translateStream } from "./reply.ts";
 import { CHAT_PARAMETERS, converseBody, toolNames } from "./request.ts";
 import { createSigner } from "./sign.ts";
+
+/** What runs a model (docs.aws.amazon.com/bedrock/latest/APIReference); the model of a path may be an ARN, slashes and all. */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  { path: "model/{model}/converse", model: "path", usage: "text", hasSlashes: true },
+  { path: "model/{model}/converse-stream", model: "path", usage: "text", hasSlashes: true },
+  { path: "model/{model}/invoke", model: "path", usage: "text", hasSlashes: true },
+  { path: "model/{model}/invoke-with-response-stream", model: "path", usage: "text", hasSlashes: true },
+  { path: "model/{model}/count-tokens", model: "path", usage: "free", hasSlashes: true },
+];
+
+const REQUEST_HEADERS = [
+  "x-amzn-bedrock-accept",
+  "x-amzn-bedrock-guardrailidentifier",
+  "x-amzn-bedrock-guardrailversion",
+  "x-amzn-bedrock-performanceconfig-latency",
+  "x-amzn-bedrock-trace",
+];
 
 export default defineProvider<BedrockConfig>({
   name: "bedrock",
@@ -66,6 +83,12 @@ export default defineProvider<BedrockConfig>({
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => nativeCall(request, baseUrl, bearer),
+      native: {
+        root: nativeRoot(baseUrl),
+        endpoints: ENDPOINTS,
+        requestHeaders: REQUEST_HEADERS,
+        replyHeaders: ["x-amzn-requestid", "x-amzn-errortype"],
+      },
       ...(source === undefined ? {} : { authorize: createSigner(region, source, host.clock) }),
     };
   },

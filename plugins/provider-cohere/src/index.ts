@@ -1,8 +1,8 @@
 /** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { supports } from "./models.ts";
@@ -14,6 +14,20 @@ interface CohereConfig {
   readonly base_url: string;
   readonly client_name?: string;
 }
+
+/** The endpoints that run a model (docs.cohere.com/reference), and Cohere's own copies of OpenAI's. */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  ...["v1/", "v2/"].flatMap((version): NativeEndpoint[] => [
+    { path: `${version}chat`, model: "body", usage: "text" },
+    { path: `${version}embed`, model: "body", usage: "prompt" },
+    { path: `${version}rerank`, model: "body", usage: "reported" },
+  ]),
+  { path: "v1/generate", model: "body", usage: "text" },
+  { path: "v1/classify", model: "body", usage: "reported" },
+  { path: "v1/tokenize", model: "body", usage: "free" },
+  { path: "v1/detokenize", model: "body", usage: "free" },
+  ...openaiEndpoints(["compatibility/v1/"]).filter(({ path }) => /(?:chat\/completions|embeddings)$/.test(path)),
+];
 
 export default defineProvider<CohereConfig>({
   name: "cohere",
@@ -58,6 +72,7 @@ export default defineProvider<CohereConfig>({
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => nativeCall(request, config.base_url, account),
+      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS },
     };
   },
 });

@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createMendedTranslator, createOperations, Mender, PARAMETERS, readCompatibleError, readUsage } from "@sluice/kit/openai";
-import { nativeCall } from "@sluice/kit/passthrough";
+import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { DecodedReply, ProviderRequest, Secret } from "@sluice/spec";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
 import { type Preset, PRESETS } from "./presets.ts";
@@ -58,7 +58,11 @@ export default defineProvider<CompatibleConfig>({
       decode: decodeReply,
       stream: (request) => createMendedTranslator(request, preset.finish),
       error: (reply) => readCompatibleError(reply, preset.errors),
-      passthrough: (request) => nativeCall(request, baseUrl, account),
+      passthrough: (request) => nativeCall(request, baseUrl, account, preset.nativeApi?.prefixes),
+      native: {
+        root: nativeRoot(baseUrl),
+        ...(preset.nativeApi === undefined ? {} : { endpoints: [...openaiEndpoints(), ...preset.nativeApi.endpoints] }),
+      },
     };
   },
 });

@@ -5,7 +5,7 @@
  */
 
 import type { ErrorWords, OwnFinishReasons } from "@sluice/kit/openai";
-import type { Feature, JsonObject, Operation } from "@sluice/spec";
+import type { Feature, JsonObject, NativeEndpoint, Operation } from "@sluice/spec";
 
 /** One provider. What is absent is as in the OpenAI API. */
 export interface Preset {
@@ -47,6 +47,12 @@ export interface Preset {
   readonly errors?: ErrorWords;
   /** Images are asked for by `width`, `height` and `response_format: base64`. */
   readonly images?: "pixels";
+  /** Its own API beside OpenAI's endpoints. Absent: nothing is known of it. */
+  readonly nativeApi?: {
+    readonly endpoints: readonly NativeEndpoint[];
+    /** First segments of paths that stand beside the version and not below it. */
+    readonly prefixes?: readonly string[];
+  };
   /** What no model of it can do. */
   readonly lacks?: readonly Feature[];
 }
@@ -70,10 +76,34 @@ const LOCAL = {
   refused: [...OPENAI_ONLY, ...LEGACY_TOOLS, "thinking", "service_tier", "prompt_cache_key"],
 } as const;
 
+const RERANK: readonly NativeEndpoint[] = ["v1/rerank", "v2/rerank"].map((path) => ({ path, model: "body", usage: "reported" }));
+/** github.com/ollama/ollama, docs/api.md. */
+const OLLAMA: readonly NativeEndpoint[] = [
+  { path: "api/chat", model: "body", usage: "text" },
+  { path: "api/generate", model: "body", usage: "text" },
+  { path: "api/embed", model: "body", usage: "prompt" },
+  { path: "api/embeddings", model: "body", usage: "prompt" },
+];
+const VLLM: readonly NativeEndpoint[] = [
+  { path: "v1/messages", model: "body", usage: "text" },
+  { path: "v1/score", model: "body", usage: "reported" },
+  { path: "score", model: "body", usage: "reported" },
+  { path: "rerank", model: "body", usage: "reported" },
+  { path: "pooling", model: "body", usage: "prompt" },
+  { path: "tokenize", model: "body", usage: "free" },
+];
+/** lmstudio.ai/docs/app/api/endpoints/rest. */
+const LMSTUDIO: readonly NativeEndpoint[] = [
+  { path: "api/v0/chat/completions", model: "body", usage: "text" },
+  { path: "api/v0/completions", model: "body", usage: "text" },
+  { path: "api/v0/embeddings", model: "body", usage: "prompt" },
+];
+
 /** Providers by the name of their preset. */
 export const PRESETS = {
   // console.groq.com/docs/openai (a 400 for logprobs, logit_bias, top_logprobs, n above 1, a name in a message), docs/reasoning, docs/api-reference.
   groq: {
+    nativeApi: { endpoints: [] },
     baseUrl: "https://api.groq.com/openai/v1",
     needsKey: true,
     priceAs: "groq",
@@ -91,6 +121,7 @@ export const PRESETS = {
   },
   // api-docs.deepseek.com/api/create-chat-completion and guides/thinking_mode: thoughts of a turn with tools must be sent back.
   deepseek: {
+    nativeApi: { endpoints: [] },
     baseUrl: "https://api.deepseek.com",
     needsKey: true,
     priceAs: "deepseek",
@@ -114,6 +145,7 @@ export const PRESETS = {
   // docs.x.ai/docs/api-reference: reasoning models refuse stop and penalties, by model, so the provider says it. Of images it has
   // neither sizes nor styles; a quality chooses the price of newer models.
   xai: {
+    nativeApi: { endpoints: [{ path: "v1/messages", model: "body", usage: "text" }] },
     baseUrl: "https://api.x.ai/v1",
     needsKey: true,
     priceAs: "x-ai",
@@ -134,6 +166,7 @@ export const PRESETS = {
   },
   // docs.together.ai/reference/chat-completions-1 and reference/post-images-generations.
   together: {
+    nativeApi: { endpoints: RERANK },
     baseUrl: "https://api.together.xyz/v1",
     needsKey: true,
     priceAs: "together",
@@ -159,6 +192,7 @@ export const PRESETS = {
   // docs.fireworks.ai/api-reference/post-chatcompletions; its SDK (fw-ai-external/python-sdk, `chat/completion_create_params.py`)
   // has predictions, seeds and the legacy functions, and takes `max_completion_tokens` as another name of `max_tokens`.
   fireworks: {
+    nativeApi: { endpoints: RERANK },
     baseUrl: "https://api.fireworks.ai/inference/v1",
     needsKey: true,
     priceAs: "fireworks",
@@ -168,6 +202,7 @@ export const PRESETS = {
   },
   // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a stream, `: OPENROUTER PROCESSING`.
   openrouter: {
+    nativeApi: { endpoints: [] },
     baseUrl: "https://openrouter.ai/api/v1",
     needsKey: true,
     priceAs: "openrouter",
@@ -183,6 +218,7 @@ export const PRESETS = {
   },
   // docs.perplexity.ai/api-reference/chat-completions-post: no tools; citations, search_results and their usage stay as they are.
   perplexity: {
+    nativeApi: { endpoints: [] },
     baseUrl: "https://api.perplexity.ai",
     needsKey: true,
     priceAs: "perplexity",
@@ -208,6 +244,7 @@ export const PRESETS = {
   },
   // docs.ollama.com/api/openai-compatibility ("Supported request fields").
   ollama: {
+    nativeApi: { endpoints: OLLAMA, prefixes: ["api"] },
     ...LOCAL,
     baseUrl: "http://127.0.0.1:11434/v1",
     refused: [...LOCAL.refused, "n", "logit_bias", "parallel_tool_calls", "tool_choice"],
@@ -222,11 +259,13 @@ export const PRESETS = {
     ...LOCAL,
     baseUrl: "http://127.0.0.1:8000/v1",
     native: ["priority"],
+    nativeApi: { endpoints: [...RERANK, ...VLLM] },
     thoughts: "reasoning",
     finish: { abort: "overloaded" },
   },
   // lmstudio.ai/docs/app/api/endpoints/openai ("Supported payload parameters").
   lmstudio: {
+    nativeApi: { endpoints: LMSTUDIO, prefixes: ["api"] },
     ...LOCAL,
     baseUrl: "http://127.0.0.1:1234/v1",
     native: ["ttl"],

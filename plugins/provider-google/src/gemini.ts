@@ -1,11 +1,12 @@
 /** The Gemini API: a key, and the models of Google. */
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall } from "@sluice/kit/passthrough";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports } from "./models.ts";
+import { GEMINI_ENDPOINTS, UPLOAD_ADDRESS_HEADERS, UPLOAD_REPLY_HEADERS, UPLOAD_REQUEST_HEADERS } from "./native-endpoints.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
@@ -58,6 +59,13 @@ export const gemini = defineProvider<GeminiConfig>({
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => nativeCall(request, config.base_url, account),
+      native: {
+        root: nativeRoot(config.base_url),
+        endpoints: GEMINI_ENDPOINTS,
+        requestHeaders: ["x-goog-api-client", ...UPLOAD_REQUEST_HEADERS],
+        replyHeaders: UPLOAD_REPLY_HEADERS,
+        addressHeaders: UPLOAD_ADDRESS_HEADERS,
+      },
     };
   },
 });

@@ -171,13 +171,24 @@ describe("a native request", () => {
     { project: "p", location: "europe-west1", version: "v1", metadata_url: "http://x" },
     fakeHost(),
   );
+  const call = (endpoint: string) =>
+    passthrough?.({ method: "POST", endpoint, query: "alt=sse", headers: { accept: "*/*" }, body: undefined });
+
+  it.each(["v1/projects/p/locations/europe-west1/publishers/x/models/y:rawPredict", "v1/publishers/google/models/y:predict"])(
+    "to %s goes to the configured location",
+    (endpoint) => {
+      const url = `https://europe-west1-aiplatform.googleapis.com/${endpoint}?alt=sse`;
+      expect(call(endpoint)).toMatchObject({ url, headers: { accept: "*/*" } });
+    },
+  );
+
   it.each([
-    ["v1/projects/p/locations/us-east5/publishers/x/models/y:rawPredict", "https://us-east5-aiplatform.googleapis.com"],
-    ["v1beta1/projects/p/locations/global/publishers/x/models/y:predict", "https://aiplatform.googleapis.com"],
-    ["v1/publishers/google/models", "https://europe-west1-aiplatform.googleapis.com"],
-    ["v1/projects/p/locations/evil.example.com%23/models", "https://europe-west1-aiplatform.googleapis.com"],
-  ])("to %s goes to %s", (endpoint, origin) => {
-    const call = passthrough?.({ method: "POST", endpoint, query: "alt=sse", headers: { accept: "*/*" }, body: undefined });
-    expect(call).toMatchObject({ url: `${origin}/${endpoint}?alt=sse`, headers: { accept: "*/*" } });
+    "v1/projects/p/locations/us-east5/publishers/x/models/y:rawPredict",
+    "v1/projects/other/locations/europe-west1/publishers/x/models/y:predict",
+    "v1/projects/other/locations/europe-west1/customJobs",
+    "v1/projects/p/locations/evil.example.com%23/models",
+    "v1/projects/%70/locations/global/models",
+  ])("to %s is refused: it is another project or location", (endpoint) => {
+    expect(() => call(endpoint)).toThrow(/another project or location.*p, europe-west1/);
   });
 });

@@ -2,7 +2,7 @@
 
 import { addressOption, defineProvider, isObject, secretOption } from "@sluice/kit";
 import { errorBodyOf } from "@sluice/kit/dialect";
-import { nativeCall } from "@sluice/kit/passthrough";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import { openTokens, type TokenSource } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
 import { GatewayError, type Host, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
@@ -10,6 +10,7 @@ import { claudeCall } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, isClaude, supports } from "./models.ts";
+import { VERTEX_ENDPOINTS } from "./native-endpoints.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
@@ -99,8 +100,11 @@ export const vertex = defineProvider<VertexConfig>({
           : translateStream(request, () => toolNames(request)),
       // Claude's own errors come through; those of the address before it are Google's.
       error: (reply) => (isAnthropic(reply.body) ? anthropic.readError(reply) : readError(reply)),
-      passthrough: (request) =>
-        nativeCall(request, config.base_url ?? originOf(locationIn(request.endpoint) ?? config.location), {}),
+      passthrough(request) {
+        checkPlace(request.endpoint, config);
+        return nativeCall(request, base, {});
+      },
+      native: { root: nativeRoot(base), endpoints: VERTEX_ENDPOINTS, requestHeaders: ["anthropic-beta", "anthropic-version"] },
       async authorize(call) {
         return { ...call, headers: { ...call.headers, authorization: (await tokens.get()).map((value) => `Bearer ${value}`) } };
       },
@@ -115,9 +119,28 @@ function originOf(location: string): string {
   return `https://${location}-aiplatform.googleapis.com`;
 }
 
-/** A native path names its location; each has an address of its own. */
-function locationIn(endpoint: string): string | undefined {
-  return /^v[0-9a-z]+\/projects\/[^/]+\/locations\/([a-z0-9-]+)\//.exec(endpoint)?.[1];
+/**
+ * Throws `permission_denied` for a native path of another project or location: the credential may reach more than the operator
+ * configured. A project may be written by its number, which the gateway does not know; it is refused too.
+ */
+function checkPlace(endpoint: string, { project, location }: VertexConfig): void {
+  const named = (collection: string): string[] =>
+    [...endpoint.matchAll(new RegExp(`(?:^|/)${collection}/([^/]*)`, "g"))].map(([, name = ""]) => decoded(name));
+  const strange = [
+    ...named("projects").filter((name) => name !== project),
+    ...named("locations").filter((name) => name !== location),
+  ];
+  if (strange.length === 0) return;
+  const message = `The path names another project or location than the provider is configured with: ${project}, ${location}.`;
+  throw new GatewayError("permission_denied", message);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The resource of a model: a publisher's, or an endpoint of the project's own, as a tuned model has it. */

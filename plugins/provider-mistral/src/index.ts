@@ -2,8 +2,8 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { decodeEmbeddings } from "@sluice/kit/openai";
-import { nativeCall } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";
@@ -12,6 +12,19 @@ interface MistralConfig {
   readonly api_key: Secret;
   readonly base_url: string;
 }
+
+/** The endpoints that run a model (docs.mistral.ai/api). Agents name theirs elsewhere, so they are not among them. */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  { path: "v1/chat/completions", model: "body", usage: "text" },
+  { path: "v1/fim/completions", model: "body", usage: "text" },
+  { path: "v1/embeddings", model: "body", usage: "prompt" },
+  { path: "v1/moderations", model: "body", usage: "reported" },
+  { path: "v1/chat/moderations", model: "body", usage: "reported" },
+  { path: "v1/classifications", model: "body", usage: "reported" },
+  { path: "v1/chat/classifications", model: "body", usage: "reported" },
+  { path: "v1/ocr", model: "body", usage: "reported" },
+  { path: "v1/audio/transcriptions", model: "body", usage: "reported" },
+];
 
 export default defineProvider<MistralConfig>({
   name: "mistral",
@@ -47,6 +60,7 @@ export default defineProvider<MistralConfig>({
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => nativeCall(request, config.base_url, account),
+      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS },
     };
   },
 });

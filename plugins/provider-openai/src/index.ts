@@ -2,7 +2,7 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider, embeddingFormatsOption } from "@sluice/kit";
 import { createChatTranslator, createOperations, type EmbeddingFormat, imagesPerCall, readErrorReply } from "@sluice/kit/openai";
-import { nativeCall } from "@sluice/kit/passthrough";
+import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 
 interface OpenaiConfig {
@@ -45,6 +45,7 @@ export default defineProvider<OpenaiConfig>({
       stream: (request) => createChatTranslator(request.replyModel, request),
       error: readErrorReply,
       passthrough: (request) => nativeCall(request, config.base_url, account),
+      native: { root: nativeRoot(config.base_url), endpoints: openaiEndpoints() },
     };
   },
 });

@@ -1,8 +1,8 @@
 /** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall } from "@sluice/kit/passthrough";
-import { GatewayError, type Secret } from "@sluice/spec";
+import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { GatewayError, type NativeEndpoint, type Secret } from "@sluice/spec";
 import { imagesPerCall } from "./models.ts";
 import { nativeModel } from "./native-model.ts";
 import { decodeImages, readError } from "./reply.ts";
@@ -12,6 +12,17 @@ interface StabilityConfig {
   readonly api_key: Secret;
   readonly base_url: string;
 }
+
+/** The endpoints that make an image at once (platform.stability.ai/docs/api-reference); `nativeModel` names their models. */
+const ENDPOINTS: readonly NativeEndpoint[] = [
+  "v1/generation/{engine}/text-to-image",
+  "v1/generation/{engine}/image-to-image",
+  "v1/generation/{engine}/image-to-image/masking",
+  "v2beta/stable-image/generate/{service}",
+  "v2beta/stable-image/upscale/{service}",
+  "v2beta/stable-image/edit/{service}",
+  "v2beta/stable-image/control/{service}",
+].map((path) => ({ path, model: "provider", usage: "reported" }));
 
 export default defineProvider<StabilityConfig>({
   name: "stability",
@@ -48,6 +59,7 @@ export default defineProvider<StabilityConfig>({
       error: readError,
       passthrough: (request) => nativeCall(request, config.base_url, account),
       nativeModel,
+      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["finish-reason", "seed"] },
     };
   },
 });

@@ -25,6 +25,8 @@ describe("the model of a native request", () => {
     expect(asked(sd3, formBody({ model: "sd3.5-medium", prompt: "A", image }).body)).toBe("sd3.5-medium");
     expect(asked(sd3, formBody({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }).body)).toBe("sd3.5-large-turbo");
     expect(asked(sd3, formBody({ prompt: "A" }).body)).toBe("sd3.5-large");
-    expect(asked(sd3, formBody({ model: "x".repeat(900) }).body)).toBe("sd3.5-large");
+    expect(asked(sd3, formBody({ prompt: "A", model: "x y" }).body)).toBe("x y");
+    const twice = Buffer.concat([formBody({ model: "a" }).body, formBody({ model: "b" }).body]);
+    expect(() => asked(sd3, twice)).toThrow("stands twice");
   });
 });

@@ -1,11 +1,10 @@
 /** The model that a native request means: Stability names it in the path, or in a field of the form. */
 
+import { formField } from "@sluice/kit/passthrough";
 import type { PassthroughRequest } from "@sluice/spec";
 
 /** What the service `sd3` makes where the form names no model. */
 const SD3_DEFAULT = "sd3.5-large";
-/** A name is short: no more of a form is read behind its field. */
-const MAX_FIELD_BYTES = 256;
 
 /**
  * The model of a native request, as its price is called: an engine, `stable-image-core`, `sd3.5-large`; of other services
@@ -18,14 +17,4 @@ export function nativeModel({ endpoint, body }: PassthroughRequest): string | un
   if (group === undefined || service === undefined) return undefined;
   if (group !== "generate") return `${group}/${service}`;
   return service === "sd3" ? (formField(body, "model") ?? SD3_DEFAULT) : `stable-image-${service}`;
-}
-
-/** A short text field of a form body. */
-function formField(body: Uint8Array | undefined, name: string): string | undefined {
-  if (body === undefined) return undefined;
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const at = bytes.indexOf(`name="${name}"`);
-  if (at < 0) return undefined;
-  const text = bytes.toString("latin1", at, at + MAX_FIELD_BYTES);
-  return /^[^\r\n]*\r\n(?:[^\r\n]+\r\n)*\r\n([\w.-]{1,64})\r\n/.exec(text)?.[1];
 }

@@ -65,7 +65,8 @@ function presentedKey({ client, operation }: Exchange, headerNames: readonly str
   const authorization = client.header("authorization");
   if (authorization !== undefined) {
     const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? [];
-    if (key === undefined) throw refused();
+    // A signature or a password is none of the gateway's credentials: it does not void the one in another header.
+    if (key === undefined && presented === undefined) throw refused();
     presented = agree(presented, key);
   }
   if (presented === undefined || presented === "") throw refused();

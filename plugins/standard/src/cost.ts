@@ -27,6 +27,7 @@ export const cost = defineStep<CostConfig>({
     const termsOfProvider = (name: string): CostTerms => terms.get(name) ?? others;
     const { on_abort: onAbort = "observed", on_ambiguous: onAmbiguous = "input_only" } = config;
     const price = (attempt: Attempt): Cost => {
+      if (attempt.target.price?.free === true) return FREE;
       if (attempt.usage === undefined) return costUncounted(attempt, onAmbiguous);
       return priceOf(attempt, attempt.usage, prices, termsOfProvider(attempt.target.provider));
     };

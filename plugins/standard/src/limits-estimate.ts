@@ -2,6 +2,7 @@
 
 import { promptParts } from "@sluice/kit/openai";
 import { isObject, openAttempt, pricedAs } from "@sluice/kit";
+import { keepReserved } from "./limits-reserved.ts";
 import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/spec";
 
 /** What a request may use. */
@@ -22,8 +23,25 @@ const FEWEST_BYTES_PER_TOKEN = 3;
 const MOST_COMPLETION_TOKENS = 1_000_000_000;
 const MOST_PIECES = 1_000_000;
 
-/** Where the dialects of native requests say how long a reply may be. */
-const NATIVE_CAPS = ["max_completion_tokens", "max_tokens", "max_output_tokens", "max_tokens_to_sample"];
+/** Where the dialects of native requests say how long a reply may be, each in the spellings that its API takes. */
+const NATIVE_CAPS = [
+  "max_completion_tokens",
+  "max_tokens",
+  "max_output_tokens",
+  "max_tokens_to_sample",
+  "maxOutputTokens",
+  "maxTokens",
+  "maxTokenCount",
+  "max_new_tokens",
+  "max_gen_len",
+  "num_predict",
+];
+
+/** Members that hold such bounds: Gemini's in both spellings, Bedrock's, Titan's, Ollama's. */
+const NATIVE_SETTINGS = ["generationConfig", "generation_config", "inferenceConfig", "textGenerationConfig", "options"];
+
+/** How many replies are asked for. */
+const NATIVE_COUNTS = ["n", "candidateCount", "candidate_count", "num_generations"];
 
 /** Methods that ask for nothing that is billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
@@ -78,6 +96,7 @@ export class CostEstimator {
     const provider = instance === undefined ? target.provider : pricedAs(instance);
     const price = target.price ?? this.#host.prices.find(provider, target.model);
     const usage = usageOf(operation === "images", document.value, tokens, price);
+    if (operation === "passthrough") keepReserved(exchange, usage);
     return pricer?.(attemptOf(target, provider, usage)).nanoUsd;
   }
 }
@@ -112,13 +131,13 @@ function cap({ max_completion_tokens: most, max_tokens: older }: JsonObject): nu
   return positive(most) ?? positive(older);
 }
 
+/** The largest of the bounds in a body: which one the upstream heeds is its own affair. */
 function nativeCap(body: JsonObject): number | undefined {
-  const config = isObject(body.generationConfig) ? body.generationConfig.maxOutputTokens : undefined;
-  for (const name of NATIVE_CAPS) {
-    const found = positive(body[name]);
-    if (found !== undefined) return found * countOf(body);
-  }
-  return positive(config);
+  const objects = [body, ...NATIVE_SETTINGS.map((name) => body[name]).filter(isObject)];
+  const caps = objects.flatMap((object) => NATIVE_CAPS.map((name) => positive(object[name]) ?? 0));
+  const replies = objects.flatMap((object) => NATIVE_COUNTS.map((name) => positive(object[name]) ?? 1));
+  const most = Math.max(...caps);
+  return most === 0 ? undefined : most * Math.min(Math.max(...replies), MOST_PIECES);
 }
 
 function positive(value: unknown): number | undefined {

@@ -1,73 +1,79 @@
 /** What of a client's native request goes on: a checked path, a query without keys, headers from an allow-list. */
 
-import { type ClientRequest, GatewayError } from "@sluice/spec";
+import { createHmac } from "node:crypto";
+import { type ClientRequest, GatewayError, type NativeApi } from "@sluice/spec";
 
 /**
- * Request headers that go on. The list is short on purpose: credentials, cookies, forwarding and hop-by-hop headers are not on
- * it, so they cannot leak by a new name.
+ * Request headers that go on to every API. The list is short on purpose: credentials, cookies, forwarding and hop-by-hop headers are
+ * not on it, so they cannot leak by a new name. A provider declares those of its own API.
  */
-const FORWARDED = [
-  "accept",
-  "anthropic-beta",
-  "anthropic-version",
-  "content-type",
-  "idempotency-key",
-  "openai-beta",
-  "x-amzn-bedrock-accept",
-  "x-amzn-bedrock-guardrailidentifier",
-  "x-amzn-bedrock-guardrailversion",
-  "x-amzn-bedrock-performanceconfig-latency",
-  "x-amzn-bedrock-trace",
-  "x-goog-user-project",
-];
+const FORWARDED = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
+
+/** The header by which an upstream recognises a repeat. */
+const REPEAT_HEADER = "idempotency-key";
 
 /** Names under which clients put keys into a query. */
 const KEY_PARAMETERS = new Set(["key", "api_key", "api-key", "access_token", "token"]);
 
 const MAX_ENDPOINT_CHARACTERS = 2_048;
 
-/** Dots, slashes, backslashes and NUL in disguise, and what a URL parser might read as something else. */
-const SUSPICIOUS = /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[\\;#\s]|%(?:2e|2f|5c|00|25)|[^\x21-\x7e]/i;
+/** Dots, backslashes and NUL in disguise, and what a URL parser might read as something else. */
+const SUSPICIOUS = /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[\\;#\s]|%(?:2e|5c|00|25)|[^\x21-\x7e]/i;
+const ENCODED_SLASH = /%2f/i;
 
-/** The native path, as the client wrote it. Throws `invalid_field` for one that could leave the provider's own address. */
+/**
+ * The native path, as the client wrote it. Throws `invalid_field` for one that could leave the provider's own address. Encoded slashes
+ * are left to {@link checkSlashes}, because some endpoints have them in the name of a model.
+ */
 export function nativeEndpoint(client: ClientRequest): string {
   const endpoint = client.parameters.endpoint ?? "";
-  if (endpoint === "" || endpoint.length > MAX_ENDPOINT_CHARACTERS || SUSPICIOUS.test(`/${endpoint}`)) {
-    throw new GatewayError(
-      "invalid_field",
-      "The path of a passthrough request may not hold dot segments, empty segments or encoded slashes.",
-    );
-  }
+  if (endpoint === "" || endpoint.length > MAX_ENDPOINT_CHARACTERS || SUSPICIOUS.test(`/${endpoint}`)) throw unsafePath();
   return endpoint;
 }
 
-/** The query without keys: the credential of the call is the provider's. */
-export function nativeQuery(query: string): string {
-  if (query === "") return "";
-  const kept = query
-    .split("&")
-    .filter((pair) => !KEY_PARAMETERS.has(decodeURIComponentSafely(pair.split("=")[0] ?? "").toLowerCase()));
-  return kept.join("&");
+/** Throws `invalid_field` for an encoded slash that is not in the name of a model, where the endpoint takes one there. */
+export function checkSlashes(endpoint: string, areDeclared: boolean): void {
+  if (!areDeclared && ENCODED_SLASH.test(endpoint)) throw unsafePath();
 }
 
-/** The headers that go on. */
-export function nativeHeaders(client: ClientRequest): Record<string, string> {
+function unsafePath(): GatewayError {
+  return new GatewayError(
+    "invalid_field",
+    "The path of a passthrough request may not hold dot segments, empty segments or encoded slashes.",
+  );
+}
+
+/** The query without keys: the credential of the call is the provider's. Some upstreams end a parameter at a semicolon too. */
+export function nativeQuery(query: string): string {
+  if (query === "") return "";
+  return query
+    .split("&")
+    .filter((pair) => !pair.split(";").some((part) => KEY_PARAMETERS.has(nameOf(part))))
+    .join("&");
+}
+
+function nameOf(pair: string): string {
+  return decodeURIComponentSafely(pair.split("=")[0] ?? "")
+    .trim()
+    .toLowerCase();
+}
+
+/** The headers that go on. `keyId` keeps the repeats of one key apart from those of others: all share the provider's account. */
+export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeApi | undefined): Record<string, string> {
   const headers: Record<string, string> = { "user-agent": "sluice" };
-  for (const name of FORWARDED) {
+  for (const name of [...FORWARDED, ...(api?.requestHeaders ?? [])]) {
     const value = client.header(name);
     if (value !== undefined) headers[name] = value;
   }
+  const repeat = client.header(REPEAT_HEADER);
+  if (repeat !== undefined) headers[REPEAT_HEADER] = createHmac("sha256", keyId).update(repeat).digest("base64url");
   return headers;
 }
 
-/** The model of a native request: the path's where it can only stand there, else the body's. Empty when it names none. */
-export function nativeModel(bodyModel: string, endpoint: string): string {
-  // Bedrock reads the path alone, and its ids hold colons: `model/anthropic.claude-3-haiku-20240307-v1:0/converse`.
-  const [, only] = /^model\/([^/]+)\//.exec(endpoint) ?? [];
-  if (only !== undefined) return decodeURIComponentSafely(only);
-  if (bodyModel !== "") return bodyModel;
-  const [, inPath] = /(?:^|\/)(?:models|deployments|engines)\/([^/:]+)/.exec(endpoint) ?? [];
-  return inPath === undefined ? "" : decodeURIComponentSafely(inPath);
+/** The model in a path of no declared endpoint, by the word before it; empty when there is none. */
+export function markedModel(path: string): string {
+  const [, found] = /(?:^|\/)(?:models|deployments|engines|model)\/([^/:]+)/.exec(path) ?? [];
+  return found === undefined ? "" : decodeURIComponentSafely(found);
 }
 
 function decodeURIComponentSafely(text: string): string {

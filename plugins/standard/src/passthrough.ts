@@ -1,19 +1,26 @@
 /** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
 
 import { defineStep, pricedAs, writtenDocument } from "@sluice/kit";
-import { runPassthrough } from "@sluice/kit/passthrough";
+import { gatewayFieldKind } from "@sluice/kit/dialect";
+import { formField, runPassthrough } from "@sluice/kit/passthrough";
 import { enterUpstream } from "@sluice/kit/transport";
 import {
-  type Authority,
+  type ClientRequest,
   type Exchange,
   GatewayError,
   type HttpCall,
-  type Identity,
   type ModelCatalog,
+  type NativeUsage,
+  type PassthroughRequest,
+  type Price,
+  type Provider,
   type ProviderCatalog,
   type Target,
 } from "@sluice/spec";
-import { nativeEndpoint, nativeHeaders, nativeModel, nativeQuery } from "./native-request.ts";
+import { reservedUsage } from "./limits-reserved.ts";
+import { checkModel, createNativeAccess, type NativeAccess, type NativePlace, placeOf } from "./native-access.ts";
+import { cutMembers } from "./native-cut.ts";
+import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./native-request.ts";
 import { refuseSteering } from "./steering.ts";
 import { openUpstreams } from "./upstreams.ts";
 
@@ -27,6 +34,12 @@ const REFERENCE = "ref";
 const REFERENCE_PLUGIN = "openai";
 
 const NO_BODY = writtenDocument({});
+
+/** Methods that ask for nothing that is billed. */
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
+
+/** The price of what the upstream does not bill. */
+const FREE: Price = { free: true, source: "native endpoint" };
 
 export const passthrough = defineStep<PassthroughConfig>({
   name: "passthrough",
@@ -47,36 +60,59 @@ export const passthrough = defineStep<PassthroughConfig>({
   requires: [{ capability: "identity", reason: "an upstream call spends somebody's money" }],
   create(config, host) {
     const upstreams = openUpstreams(host);
+    const reachable = new Map(
+      [...upstreams].map(([name, found]) => [name, { ...found, access: createNativeAccess(found.instance) }]),
+    );
     const { authority, clock, models, providers } = host;
     return {
       async run({ exchange }) {
-        const { client, request } = exchange;
-        const name = providerName(client.parameters.provider ?? "", providers);
-        const found = upstreams.get(name);
+        const { client, identity, request } = exchange;
+        if (identity === undefined) throw new GatewayError("permission_denied", "Only a key can reach a provider.");
+        const prefix = client.parameters.provider ?? "";
+        const name = providerName(prefix, providers);
+        const found = reachable.get(name);
         const isAllowed = config.providers === undefined || config.providers.includes(name);
         const translation = found?.instance.translation;
         if (found === undefined || !isAllowed || translation?.passthrough === undefined) {
           throw new GatewayError("route_not_found", "This path does not exist.");
         }
-        const endpoint = nativeEndpoint(client);
-        const native = {
+        const { upstream, instance: provider, access } = found;
+        const native: PassthroughRequest = {
           method: client.method as HttpCall["method"],
-          endpoint,
+          endpoint: nativeEndpoint(client),
           query: nativeQuery(client.query),
-          headers: nativeHeaders(client),
+          headers: nativeHeaders(client, identity.keyId, translation.native),
           body: request?.raw,
         };
-        const named = nativeModel(request?.model ?? "", endpoint);
-        const target = targetOf(name, named === "" ? (translation.nativeModel?.(native) ?? "") : named);
-        checkModel(exchange, target, { authority, models });
+        const wanted = translation.passthrough(native);
+        const place = placeOf(access, wanted, identity);
+        checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
+        const model = modelOf(native, place, request?.model ?? "", translation);
+        const usage = usageOf(native.method, place, access);
+        const target = targetOf(name, model, usage);
+        checkModel(identity, target, { authority, models });
         if (request !== undefined && translation.capabilities.steering !== undefined)
-          refuseSteering(request.document.value, asConfigured(target, models), found.instance);
-        const call = translation.passthrough(native);
+          refuseSteering(request.document.value, asConfigured(target, models), provider);
+        // The row names what was asked for, wherever it stood.
+        if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
+        const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
-        const place = entering instanceof Promise ? await entering : entering;
-        const attempt = exchange.beginAttempt(target, pricedAs(found.instance));
-        const { upstream, instance: provider } = found;
-        exchange.reply = await runPassthrough({ provider, upstream, call, attempt, place, signal: exchange.signal, clock });
+        const connection = entering instanceof Promise ? await entering : entering;
+        const attempt = exchange.beginAttempt(target, pricedAs(provider));
+        attempt.reserved = reservedUsage(exchange);
+        const { signal } = exchange;
+        const address = gatewayAddress(client, prefix);
+        exchange.reply = await runPassthrough({
+          provider,
+          upstream,
+          call,
+          attempt,
+          place: connection,
+          signal,
+          clock,
+          usage,
+          address,
+        });
       },
     };
   },
@@ -96,44 +132,55 @@ function asConfigured(target: Target, models: ModelCatalog): Target {
   return target;
 }
 
-function targetOf(provider: string, model: string): Target {
-  return { id: model === "" ? provider : `${provider}/${model}`, provider, model };
+function targetOf(provider: string, model: string, usage: NativeUsage): Target {
+  const id = model === "" ? provider : `${provider}/${model}`;
+  return { id, provider, model, ...(usage === "free" ? { price: FREE } : {}) };
 }
 
-/**
- * A key that is limited to models may reach those only: a catalogue model it may use must have this target, or its list
- * must name `provider/model`. A request that names no model is not for such a key.
- */
-function checkModel(
-  exchange: Exchange,
-  target: Target,
-  rules: { readonly authority: Authority; readonly models: ModelCatalog },
-): void {
-  const { identity } = exchange;
-  if (identity === undefined) throw new GatewayError("permission_denied", "Only a key can reach a provider.");
-  if (mayUseEverything(identity)) return;
-  if (target.model === "") {
-    throw new GatewayError("permission_denied", "This key is limited to models, and the request names none.", { param: "model" });
+/** The model that a request is for: the path's, else the body's. Throws `invalid_field` where they contradict each other. */
+function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBody: string, translation: Provider): string {
+  const { headers, body } = native;
+  switch (match?.endpoint.model) {
+    case "none":
+      return "";
+    case "provider":
+      return translation.nativeModel?.(native) ?? "";
+    case "body": {
+      const isForm = /^multipart\/form-data\b/i.test(headers["content-type"]?.trim() ?? "");
+      return isForm ? (formField(body, "model") ?? "") : inBody;
+    }
+    default: {
+      const inPath = match?.model ?? markedModel(path);
+      if (inPath === "" || inBody === "") return inPath === "" ? inBody : inPath;
+      // Google writes a model with the collection that it is in.
+      if (inBody === inPath || inBody === `models/${inPath}`) return inPath;
+      throw new GatewayError("invalid_field", "The field model names another model than the path does. Send one of the two.", {
+        param: "model",
+      });
+    }
   }
-  const direct = rules.models.find(target.id) ?? {
-    id: target.id,
-    entry: target.id,
-    mode: "chat" as const,
-    targets: [target],
-    accessGroups: [],
-    ownedBy: target.provider,
-  };
-  const candidates = [direct, ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id))];
-  if (candidates.some((model) => rules.authority.mayUse(identity, model))) return;
-  throw new GatewayError(
-    "model_not_found",
-    `The model ${JSON.stringify(target.model.slice(0, 200))} does not exist or you may not use it.`,
-    {
-      param: "model",
-    },
-  );
 }
 
-function mayUseEverything(identity: Identity): boolean {
-  return identity.kind === "master" || (identity.models.length === 0 && (identity.teamModels ?? []).length === 0);
+/** The call without what only gateways know. What no gateway of ours honours is listed in the reply. */
+function withoutGatewayFields(exchange: Exchange, call: HttpCall, { nativeFields = [] }: Provider["capabilities"]): HttpCall {
+  const cut = exchange.request?.cut?.filter((name) => !nativeFields.includes(name)) ?? [];
+  if (cut.length === 0 || !(call.body instanceof Uint8Array)) return call;
+  const dropped = cut.filter((name) => gatewayFieldKind(name) !== "own");
+  if (dropped.length > 0) exchange.headers.set("x-sluice-dropped-params", dropped.join(", "));
+  return { ...call, body: cutMembers(call.body, cut) };
+}
+
+/** How the usage of the reply is known. What only reads is not billed. */
+function usageOf(method: string, { match }: NativePlace, { declares }: NativeAccess): NativeUsage {
+  if (match !== undefined) return match.endpoint.usage;
+  if (READING.has(method)) return "free";
+  return declares ? "reported" : "text";
+}
+
+/** The gateway's own address of a provider, as the client wrote it; `undefined` where it wrote none. */
+function gatewayAddress(client: ClientRequest, prefix: string): string | undefined {
+  const host = client.header("host");
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined;
+  const scheme = client.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ? "https" : "http";
+  return `${scheme}://${host}/${prefix}`;
 }

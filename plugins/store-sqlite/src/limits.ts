@@ -21,6 +21,7 @@ export function limitColumns(members: Partial<LimitMembers>): Partial<LimitColum
     tags: members.tags && toJsonText(members.tags),
     metadata: members.metadata && toJsonText(members.metadata),
     guardrails: members.guardrails && toJsonText(members.guardrails),
+    passthrough: members.passthrough === undefined ? undefined : Number(members.passthrough),
     blocked: members.blocked === undefined ? undefined : Number(members.blocked),
   });
 }
@@ -39,6 +40,7 @@ export function limitMembers(row: LimitColumns): LimitMembers {
     tags: readList(row.tags),
     metadata: readObject(row.metadata),
     guardrails: readList(row.guardrails),
+    passthrough: row.passthrough === 1,
     blocked: row.blocked === 1,
   };
 }

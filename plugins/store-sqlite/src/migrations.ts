@@ -73,4 +73,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table team add column soft_budget_nano_usd integer`.execute(database);
     },
   },
+  "0004_passthrough": {
+    async up(database) {
+      await sql`alter table virtual_key add column passthrough integer not null default 0`.execute(database);
+      await sql`alter table team add column passthrough integer not null default 0`.execute(database);
+    },
+  },
 };

@@ -21,6 +21,7 @@ export const key: KeyRecord = {
   tags: ["a"],
   metadata: { nested: { list: [1, null] } },
   guardrails: ["pii"],
+  passthrough: true,
   spendScope: "user",
   userId: "u1",
   teamId: null,
@@ -42,6 +43,7 @@ export const team: TeamRecord = {
   tags: [],
   metadata: {},
   guardrails: ["toxicity"],
+  passthrough: false,
   blocked: true,
   createdAtMs: 1_700_000_000_000,
 };

@@ -21,6 +21,7 @@ export interface LimitColumns {
   tags: string;
   metadata: string;
   guardrails: string;
+  passthrough: number;
   blocked: number;
 }
 

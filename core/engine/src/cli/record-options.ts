@@ -20,7 +20,8 @@ export function withLimitOptions(command: Command): Command {
     .option("--max-parallel <count>", "requests at the same time", number)
     .option("--tags <list>", "tags of every spend row, separated by commas", list)
     .option("--metadata <json>", "notes of your own, a JSON object", object)
-    .option("--guardrails <list>", "names of guardrails, separated by commas", list);
+    .option("--guardrails <list>", "names of guardrails, separated by commas", list)
+    .option("--passthrough", "every native path of the providers, not the inference endpoints alone; without --models only");
 }
 
 /** Adds the options that only keys have. */
@@ -49,6 +50,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   tags: "tags",
   metadata: "metadata",
   guardrails: "guardrails",
+  passthrough: "passthrough",
   duration: "duration",
   expires: "expires",
   user: "user_id",

@@ -137,6 +137,8 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       missing: [...new Set(unresolved.map(({ written }) => written))],
       timeouts,
       connections: common.connections,
+      endpoints: common.endpoints,
+      showsRateLimits: common.show_rate_limits,
       ...fetchMediaOf(common),
     };
   });
@@ -187,6 +189,7 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     teamId: key.team_id,
     spendScope: key.spend_scope,
     guardrails: key.guardrails,
+    passthrough: key.passthrough,
     tags: key.tags,
     metadata: key.metadata,
     ...limitsOf(key),

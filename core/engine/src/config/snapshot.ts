@@ -7,6 +7,7 @@ import type {
   MediaFetchSettings,
   ModelInfo,
   ModelMode,
+  OpenEndpoints,
   Operation,
   Price,
   PriceTable,
@@ -139,6 +140,8 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly missing: readonly string[];
   readonly timeouts: ProviderTimeouts;
   readonly connections: number;
+  readonly endpoints?: OpenEndpoints;
+  readonly showsRateLimits?: boolean;
   /** Absent: nothing is fetched. */
   readonly fetchMedia?: MediaFetchSettings;
 }
@@ -190,6 +193,8 @@ export interface DeclaredKey {
   readonly teamId: string | undefined;
   readonly spendScope: SpendScope;
   readonly guardrails: readonly string[];
+  /** Absent: the inference endpoints alone. */
+  readonly passthrough?: boolean;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Absent: none. */

@@ -34,6 +34,7 @@ function identityOf(settings: DeclaredKey): Identity {
     spendScope: settings.spendScope,
     tags: settings.tags,
     guardrails: settings.guardrails,
+    ...(settings.passthrough === true ? { passthrough: true } : {}),
     metadata: settings.metadata,
     limits: settings.limits,
   });

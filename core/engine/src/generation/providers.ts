@@ -11,7 +11,18 @@ import type { HostFactory } from "./host.ts";
 /** Makes every provider whose references resolved. */
 export function createProviders(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): ProviderCatalog {
   const instances = new Map<string, ProviderInstance>();
-  for (const { name, use, options, at, missing, timeouts, connections, fetchMedia } of snapshot.providers) {
+  for (const {
+    name,
+    use,
+    options,
+    at,
+    missing,
+    timeouts,
+    connections,
+    endpoints = "inference",
+    showsRateLimits = false,
+    fetchMedia,
+  } of snapshot.providers) {
     const definition = definitions.providers.get(use);
     if (definition === undefined || missing.length > 0) continue;
     const translation = blaming(at, () => definition.create(options as never, hostFor(`${use}/${name}`)));
@@ -21,7 +32,19 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
     const callee = calleeOf(plugin, { options, timeouts, connections });
     const fetching = fetchMedia === undefined ? {} : { fetchMedia };
-    const instance = { name, use: plugin, priceAs, translation, identity, callee, timeouts, connections, ...fetching };
+    const instance = {
+      name,
+      use: plugin,
+      priceAs,
+      translation,
+      identity,
+      callee,
+      timeouts,
+      connections,
+      endpoints,
+      showsRateLimits,
+      ...fetching,
+    };
     instances.set(name, Object.freeze(instance));
   }
   const names = Object.freeze([...instances.keys()]);

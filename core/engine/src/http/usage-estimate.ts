@@ -3,6 +3,7 @@
 import { isAbandoned, isAmbiguous, isClientGone } from "@sluice/kit";
 import type { Attempt, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/spec";
 import { countPrompt } from "@sluice/kit/openai";
+import { countNativePrompt } from "@sluice/kit/passthrough";
 import type { FamilyFactors } from "../counting/family-factor.ts";
 
 /** What an estimate needs of the process. */
@@ -29,8 +30,9 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   const maxWaitMs = isClientGone(exchange) ? MAX_WAIT_ALONE_MS : MAX_WAIT_MS;
   // Attempts mostly ask one and the same; the parts of an embeddings request do not.
   const prompts = new Map<JsonDocument, ReturnType<typeof countPrompt>>();
+  const count = exchange.operation === "passthrough" ? countNativePrompt : countPrompt;
   const promptOf = ({ document = request.document }: Attempt): ReturnType<typeof countPrompt> => {
-    const known = prompts.get(document) ?? countPrompt(document.value, tokens, { maxWaitMs });
+    const known = prompts.get(document) ?? count(document.value, tokens, { maxWaitMs });
     prompts.set(document, known);
     return known;
   };
@@ -40,22 +42,35 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   for (const [index, [prompt, said]] of (await Promise.all(counts)).entries()) {
     const attempt = untold[index] as Attempt;
     const factor = factors.of(attempt.target.model);
-    const promptTokens = Math.round((prompt?.tokens ?? 0) * factor);
+    const { leastUsage: least } = attempt;
+    // A prompt that was reported needs no count.
+    const promptTokens = (least?.promptTokens ?? 0) > 0 ? (least?.promptTokens ?? 0) : Math.round((prompt?.tokens ?? 0) * factor);
     const saidTokens = Math.round(said.tokens * (attempt.replyScale?.() ?? 1) * factor);
-    const completionTokens = Math.max(saidTokens, assumedTokens(exchange, attempt, request) ?? 0);
-    attempt.usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+    const completionTokens = Math.max(saidTokens, least?.completionTokens ?? 0, assumedTokens(exchange, attempt, request) ?? 0);
+    const counted = { ...least, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+    attempt.usage = isUncountable(attempt, completionTokens) ? attempt.reserved : counted;
     attempt.usageSource = "estimated";
   }
 }
 
-/** Operations whose bodies are in the reference dialect and billed by tokens. */
+/** Operations that are billed by tokens. */
 function isCounted({ operation, identity }: Exchange): boolean {
-  return identity !== undefined && (operation === "chat" || operation === "embeddings");
+  return identity !== undefined && (operation === "chat" || operation === "embeddings" || operation === "passthrough");
+}
+
+/**
+ * Whether a native reply has nothing that can be counted, and what was reserved for it stands in its row: it is no text that is
+ * known, or it is whole and says nothing.
+ */
+function isUncountable({ reserved, replyTexts, outcome }: Attempt, completionTokens: number): boolean {
+  return reserved !== undefined && (replyTexts === undefined || (outcome === "success" && completionTokens === 0));
 }
 
 function isUntold(exchange: Exchange, attempt: Attempt): boolean {
-  const { usage, outcome, firstContentAtMs, error } = attempt;
-  if (usage !== undefined) return false;
+  const { usage, outcome, firstContentAtMs, error, replyTexts, reserved } = attempt;
+  if (usage !== undefined || attempt.target.price?.free === true) return false;
+  // Of a native reply that is no text nothing is known, unless something was reserved.
+  if (exchange.operation === "passthrough" && replyTexts === undefined && reserved === undefined) return false;
   // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.
   if (error?.code === "hedge_lost") return true;
   const { abortBilling: billing } = exchange;

@@ -5,7 +5,7 @@ import type { TestKeySection } from "../config/schema/pipeline-tests.ts";
 
 /** The identity of a test's key. */
 export function identityOf(key: TestKeySection): Identity {
-  const { alias = "test", user_id: userId, team_id: teamId, team_models: teamModels, guardrails } = key;
+  const { alias = "test", user_id: userId, team_id: teamId, team_models: teamModels, guardrails, passthrough } = key;
   const { rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
   const maxBudgetNanoUsd = nanoUsdOf(key.max_budget);
   const softBudgetNanoUsd = nanoUsdOf(key.soft_budget);
@@ -22,6 +22,7 @@ export function identityOf(key: TestKeySection): Identity {
     spendScope: "key",
     tags: key.tags ?? [],
     ...(guardrails === undefined ? {} : { guardrails }),
+    ...(passthrough === true ? { passthrough } : {}),
     metadata: key.metadata ?? {},
     ...(isLimited ? { limits } : {}),
   });

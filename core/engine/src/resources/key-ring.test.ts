@@ -47,6 +47,7 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
     tags: [],
     metadata: {},
     guardrails: [],
+    passthrough: false,
     spendScope: "key",
     userId: null,
     teamId: null,

@@ -157,6 +157,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
     guardrails: record.guardrails,
+    ...(record.passthrough ? { passthrough: true } : {}),
     metadata: record.metadata,
     limits: limitsOf(record),
   };
@@ -166,7 +167,8 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
 function memberOf(identity: Identity, team: TeamRecord): Identity {
   const tags = [...new Set([...identity.tags, ...team.tags])];
   const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
-  return Object.freeze({ ...identity, teamModels: team.models, teamLimits: limitsOf(team), tags, guardrails });
+  const opened = identity.passthrough === true || team.passthrough ? { passthrough: true } : {};
+  return Object.freeze({ ...identity, ...opened, teamModels: team.models, teamLimits: limitsOf(team), tags, guardrails });
 }
 
 /** The limits of a record; `undefined` when it has none. */

@@ -4,7 +4,7 @@
  * sample is kept, spread over the whole of it, so that a stream holds some ten kilobytes however long it lasts.
  */
 
-import type { Frame } from "@sluice/spec";
+import type { Frame, JsonObject } from "@sluice/spec";
 import { replyTexts } from "./reply-texts.ts";
 
 /** Characters of events after which what was gathered from them is copied out, so that none of them is held longer. */
@@ -37,9 +37,18 @@ export class ObservedText {
   #stride = 1;
   /** Characters of the whole text. */
   #characters = 0;
-  #start = STARTS[0] ?? "";
+  #start: string;
   /** Where the text stood in the last frame. The events of a stream begin alike, so it is looked for there first. */
   #place = 0;
+  readonly #starts: readonly string[];
+  readonly #read: (chunk: JsonObject) => readonly string[];
+
+  /** `read` gives the texts of an event in another dialect than the reference one; its events are parsed. */
+  constructor(read?: (chunk: JsonObject) => readonly string[]) {
+    this.#starts = read === undefined ? STARTS : [];
+    this.#start = this.#starts[0] ?? "";
+    this.#read = read ?? replyTexts;
+  }
 
   add(frame: Frame): void {
     const { raw } = frame;
@@ -64,6 +73,7 @@ export class ObservedText {
   }
 
   #find(raw: string): string | undefined {
+    if (this.#start === "") return undefined;
     let place = raw.indexOf(this.#start, this.#place);
     if (place < 0) place = this.#findAnew(raw);
     if (place < 0) return undefined;
@@ -72,7 +82,7 @@ export class ObservedText {
   }
 
   #findAnew(raw: string): number {
-    for (const start of STARTS) {
+    for (const start of this.#starts) {
       const place = raw.indexOf(start);
       if (place < 0) continue;
       this.#start = start;
@@ -84,13 +94,21 @@ export class ObservedText {
   #fold(): void {
     if (this.#unfolded === 0) return;
     const parts: string[] = this.#escaped === "" ? [] : [unescape(this.#escaped)];
-    for (const frame of this.#others) parts.push(...textsOf(frame));
+    for (const frame of this.#others) parts.push(...this.#textsOf(frame));
     this.#escaped = "";
     this.#others = [];
     this.#unfolded = 0;
     const text = parts.join("");
     this.#characters += text.length;
     if (this.#folds++ % this.#stride === 0) this.#keep(text);
+  }
+
+  #textsOf(frame: Frame): readonly string[] {
+    try {
+      return this.#read(frame.chunk());
+    } catch {
+      return [];
+    }
   }
 
   #keep(text: string): void {
@@ -125,13 +143,5 @@ function unescape(escaped: string): string {
     return JSON.parse(`"${escaped}"`) as string;
   } catch {
     return escaped;
-  }
-}
-
-function textsOf(frame: Frame): string[] {
-  try {
-    return replyTexts(frame.chunk());
-  } catch {
-    return [];
   }
 }

@@ -1,97 +1,106 @@
-/** Reads the usage of a native reply while its bytes go by, untouched. */
+/** Reads the usage of a native reply while its bytes go by, untouched, and keeps what it says in case that no usage comes. */
 
-import type { Usage } from "@sluice/spec";
+import type { JsonObject, Usage } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { createStreamReader } from "../stream/reader.ts";
-import { Gathered } from "../transport/gathered.ts";
-import { BEDROCK_METRICS, joinUsage, pieces, readNativeUsage } from "./native-usage.ts";
+import { ObservedText } from "../openai/observed-text.ts";
+import { nativeTexts } from "./native-texts.ts";
+import { BEDROCK_METRICS, joinUsage, pieces, readNativeUsage, usagePlace } from "./native-usage.ts";
+import { createReplyEvents } from "./reply-events.ts";
 
 /** Looks at bytes that go by. A reply that cannot be read has no usage; that is no failure. */
 export interface UsageMeter {
   push(chunk: Uint8Array): void;
-  /** The usage, once the reply has ended. */
+  /** The usage so far, once the reply has ended or was cut. */
   end(): Usage | undefined;
+  /** Whether the usage is that of the whole reply, where it ended as its dialect says (`isCut` false) or was cut. */
+  isTotal(isCut: boolean): boolean;
+  /** Whether the reply is of a framing that is known, so that its texts can be counted. */
+  readonly isRead: boolean;
+  /** What the reply said, or a sample of it that stands for `scale` times as much. */
+  texts(): readonly string[];
+  scale(): number;
 }
 
-/** A JSON reply larger than this is not looked into: it would have to be kept whole. */
-const MAX_JSON_BYTES = 8 * 1024 * 1024;
+/** Words that stand in events with a usage; most events have none of them. */
+const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_count"'];
 
 /**
- * A meter for a content type. Types that carry no usage are not looked at. A bare image is one that was made where the reply
- * says how it ended (`finish-reason`, Stability's header); any other is a file that somebody fetched.
+ * A meter of a reply. The framing is told by the bytes; the content type is asked for images alone, and to know a stream at once. A bare
+ * image is one that was made where the reply says how it ended (`finish-reason`, Stability's header); any other is a file.
  */
 export function createUsageMeter(contentType: string | undefined, finishReason?: string): UsageMeter {
-  const type = contentType?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (type.startsWith("image/") && finishReason !== undefined) {
-    return { push() {}, end: () => pieces(finishReason === "SUCCESS" ? 1 : 0) };
+  if (contentType?.trim().toLowerCase().startsWith("image/") === true && finishReason !== undefined) {
+    const usage = pieces(finishReason === "SUCCESS" ? 1 : 0);
+    return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: () => 1 };
   }
-  const meter = createStreamMeter(type);
-  if (meter !== undefined) return meter;
-  if (type === "application/json" || type.endsWith("+json")) return createJsonMeter();
-  return { push() {}, end: () => undefined };
+  return new EventMeter(contentType);
 }
 
-function createStreamMeter(type: string): UsageMeter | undefined {
-  let usage: Usage | undefined;
-  let isReadable = true;
-  const reader = createStreamReader(type, ({ data }) => {
-    const text = innerText(data);
-    // "usage", "usageMetadata" and Bedrock's metrics are the only fields looked for; most events have none of them.
-    if (!text.includes('"usage') && !text.includes(BEDROCK_METRICS)) return;
-    const found = usageOf(text);
-    if (found !== undefined) usage = joinUsage(usage, found);
-  });
-  if (reader === undefined) return undefined;
-  const guarded = (read: () => void): void => {
-    if (!isReadable) return;
+class EventMeter implements UsageMeter {
+  readonly #said = new ObservedText(nativeTexts);
+  readonly #events;
+  #usage: Usage | undefined;
+  #place: "start" | "part" | "end" | undefined;
+  #count = 0;
+
+  constructor(contentType: string | undefined) {
+    this.#events = createReplyEvents(contentType, (text) => this.#read(innerText(text)));
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#events.push(chunk);
+  }
+
+  end(): Usage | undefined {
+    this.#events.end();
+    return this.#usage;
+  }
+
+  isTotal(isCut: boolean): boolean {
+    return this.#usage !== undefined && (this.#place === "end" || (!isCut && this.#place === "part"));
+  }
+
+  get isRead(): boolean {
+    return this.#events.isRead === true;
+  }
+
+  texts(): readonly string[] {
+    return this.#said.texts();
+  }
+
+  scale(): number {
+    const characters = this.texts().reduce((sum, { length }) => sum + length, 0);
+    const { cutBytes } = this.#events;
+    return this.#said.scale * (cutBytes === 0 || characters === 0 ? 1 : (characters + cutBytes) / characters);
+  }
+
+  #read(text: string): void {
+    this.#said.add({ raw: text, chunk: () => objectOf(text) });
+    // The first event may be the whole reply, in any of the shapes that tell their usage without a word for it.
+    const isWorthwhile = this.#count++ === 0 || USAGE_WORDS.some((word) => text.includes(word));
+    if (!isWorthwhile) return;
+    let event: JsonObject;
     try {
-      read();
+      event = objectOf(text);
     } catch {
-      // An event over the bound: the bytes still go by, and what was read so far counts.
-      isReadable = false;
+      return;
     }
-  };
-  return {
-    push: (chunk) => guarded(() => reader.push(chunk)),
-    end() {
-      guarded(() => reader.end());
-      return usage;
-    },
-  };
+    const found = readNativeUsage(event);
+    if (found === undefined) return;
+    this.#usage = joinUsage(this.#usage, found);
+    this.#place = usagePlace(event);
+  }
+}
+
+function objectOf(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
 }
 
 /** A chunk of Bedrock's InvokeModelWithResponseStream holds the model's own event as base64. */
-const CHUNK_START = '{"bytes":"';
+const CHUNK_START = /^\s*\{\s*"bytes"\s*:\s*"([A-Za-z0-9+/=]+)"/;
 
 function innerText(data: string): string {
-  if (!data.startsWith(CHUNK_START)) return data;
-  const end = data.indexOf('"', CHUNK_START.length);
-  return Buffer.from(data.slice(CHUNK_START.length, end), "base64").toString("utf8");
-}
-
-function createJsonMeter(): UsageMeter {
-  let gathered: Gathered | undefined = new Gathered();
-  return {
-    push(chunk) {
-      gathered?.push(chunk);
-      if (gathered !== undefined && gathered.length > MAX_JSON_BYTES) gathered = undefined;
-    },
-    end: () => (gathered === undefined ? undefined : usageOf(textOf(gathered.take()))),
-  };
-}
-
-function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
-}
-
-function usageOf(text: string): Usage | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  // Gemini streams an array of replies where no event stream was asked for.
-  const last: unknown = Array.isArray(value) ? value.at(-1) : value;
-  return isObject(last) ? readNativeUsage(last) : undefined;
+  const [, inner] = CHUNK_START.exec(data) ?? [];
+  return inner === undefined ? data : Buffer.from(inner, "base64").toString("utf8");
 }

@@ -11,6 +11,7 @@ export function nativeCall(
   { method, endpoint, query, headers, body }: PassthroughRequest,
   baseUrl: string,
   account: Readonly<Record<string, string | Secret>>,
+  prefixes?: readonly string[],
 ): HttpCall {
-  return { kind: "http", method, url: nativeUrl(baseUrl, endpoint, query), headers: { ...headers, ...account }, body };
+  return { kind: "http", method, url: nativeUrl(baseUrl, endpoint, query, prefixes), headers: { ...headers, ...account }, body };
 }

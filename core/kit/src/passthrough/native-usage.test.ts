@@ -296,9 +296,12 @@ describe("a meter", () => {
     }
   });
 
-  it("looks at no JSON body over its bound", () => {
+  it("reads the usage of a reply of any size, and keeps the beginning of long texts", () => {
     const meter = createUsageMeter("application/json");
-    meter.push(bytes(`{"usage":{"prompt_tokens":1,"completion_tokens":1},"a":"${"x".repeat(9 * 1024 * 1024)}"}`));
-    expect(meter.end()).toBeUndefined();
+    const numbers = Array.from({ length: 200_000 }, (_, index) => index / 7).join(",");
+    const long = `${"x".repeat(9 * 1024 * 1024)}\\"\\\\`;
+    meter.push(bytes(`{"a":"${long}","e":[${numbers},"t",{"b":[${numbers}]}],`));
+    meter.push(bytes(`"usage":{"prompt_tokens":1,"completion_tokens":1}}`));
+    expect(meter.end()).toMatchObject({ promptTokens: 1, completionTokens: 1 });
   });
 });

@@ -23,7 +23,36 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
     return Array.isArray(inner.data) ? readImageUsage(usage) : readInputOutput(usage, inner.service_tier);
   }
   if (isObject(inner.usageMetadata)) return readGemini(inner.usageMetadata);
-  return isObject(value[BEDROCK_METRICS]) ? readMetrics(value[BEDROCK_METRICS]) : readPieces(inner);
+  if (isObject(value[BEDROCK_METRICS])) return readMetrics(value[BEDROCK_METRICS]);
+  return readOllama(value) ?? readPieces(inner);
+}
+
+/** Types of events that begin a stream: what they report grows until its end. */
+const STARTS = new Set(["message_start", "response.created", "response.in_progress", "message-start"]);
+
+/**
+ * What an event says of its stream's usage: `start` reports the prompt and what may be a first count, `end` the whole, `part` what there
+ * is so far, in dialects that repeat a growing total.
+ */
+export function usagePlace(event: JsonObject): "start" | "part" | "end" {
+  const { type, choices, candidates, done, is_finished: isFinished } = event;
+  if (typeof type === "string") return STARTS.has(type) ? "start" : "end";
+  if (Array.isArray(choices)) return choices.every(isFinishedChoice) ? "end" : "part";
+  if (Array.isArray(candidates))
+    return candidates.some((each) => isObject(each) && typeof each.finishReason === "string") ? "end" : "part";
+  return done === false || isFinished === false ? "part" : "end";
+}
+
+function isFinishedChoice(choice: JsonValue): boolean {
+  return isObject(choice) && (typeof choice.finish_reason === "string" || isObject(choice.message));
+}
+
+/** Ollama's own API: counts without a name for them (docs/api.md). A prompt from its cache has no count. */
+function readOllama({ done, prompt_eval_count: prompt, eval_count: output, embeddings }: JsonObject): Usage | undefined {
+  if (done !== true && !Array.isArray(embeddings)) return undefined;
+  const promptTokens = count(prompt);
+  const completionTokens = count(output);
+  return promptTokens === undefined ? undefined : made(promptTokens, completionTokens ?? 0, {});
 }
 
 /** Where the usage stands: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`. */

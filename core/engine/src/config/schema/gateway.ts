@@ -49,6 +49,12 @@ const keySchema: JsonSchema = {
     tpm: { ...COUNT, description: "Tokens in any minute, enforced by the step limits. Absent: any number." },
     max_parallel: { ...COUNT, description: "Requests at the same time, enforced by the step limits. Absent: any number." },
     guardrails: { ...NAMES, description: "Guardrails that every request of the key must pass, besides those of the route." },
+    passthrough: {
+      type: "boolean",
+      default: false,
+      description:
+        "Whether the key reaches every native path of the providers, not their inference endpoints alone. It counts for a key without `models`.",
+    },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
   },
@@ -148,6 +154,7 @@ export interface KeySection {
   readonly tpm?: number;
   readonly max_parallel?: number;
   readonly guardrails: readonly string[];
+  readonly passthrough: boolean;
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }

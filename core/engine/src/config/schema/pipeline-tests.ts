@@ -35,6 +35,7 @@ const keySchema: JsonObject = {
     models: { ...NAMES, description: "Model ids, wildcards and access groups that the key may use. Absent: every model." },
     team_models: { ...NAMES, description: "The same of its team. Absent: every model." },
     guardrails: { ...NAMES, description: "Guardrails that the key's requests must pass." },
+    passthrough: { type: "boolean", description: "Whether the key reaches every native path of the providers. Default: false." },
     tags: { ...NAMES, description: "The key's tags." },
     metadata: { type: "object", description: "The key's notes." },
     max_budget: { type: "number", minimum: 0, description: "US dollars that the key may spend." },
@@ -190,6 +191,7 @@ export interface TestKeySection {
   readonly models?: readonly string[];
   readonly team_models?: readonly string[];
   readonly guardrails?: readonly string[];
+  readonly passthrough?: boolean;
   readonly tags?: readonly string[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly max_budget?: number;

@@ -1,6 +1,6 @@
 /** The options of plugins: a definition's own schema, and the keys that every use of its kind has besides. */
 
-import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, TextPart } from "@sluice/spec";
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, OpenEndpoints, TextPart } from "@sluice/spec";
 
 /** The keys of every provider, besides those of its plugin. */
 const PROVIDER_KEYS: JsonObject = {
@@ -32,6 +32,29 @@ const PROVIDER_KEYS: JsonObject = {
     default: 512,
     description:
       "Connections to the provider at most, in this process. One key, or the keys of one team, has half of them alone and less beside others; four times as many requests wait.",
+  },
+  endpoints: {
+    anyOf: [
+      { type: "string", enum: ["inference", "all"] },
+      {
+        type: "array",
+        minItems: 1,
+        maxItems: 64,
+        items: {
+          type: "string",
+          pattern: "^((GET|POST|PUT|PATCH|DELETE) )?/?[^/?#\\s][^?#\\s]*$",
+          description: "A method, where not any is meant, and a path from the native root: `*` is one segment, `**` the rest.",
+        },
+      },
+    ],
+    default: "inference",
+    description:
+      "What native routes serve to keys: `inference`, the endpoints that run a model; `all`; or patterns of paths to open besides. Example: `[GET v1/models, POST v1/batches]`.",
+  },
+  show_rate_limits: {
+    type: "boolean",
+    default: false,
+    description: "Whether clients of native routes see the rate limits of the provider's account, in the headers of its replies.",
   },
   fetch_media: {
     type: "object",
@@ -223,6 +246,8 @@ export interface StateSection {
 export interface ProviderSection {
   readonly timeouts: { readonly queue: string; readonly connect: string; readonly first_byte: string; readonly idle: string };
   readonly connections: number;
+  readonly endpoints: OpenEndpoints;
+  readonly show_rate_limits: boolean;
   readonly fetch_media?: {
     readonly hosts: readonly string[];
     readonly allow_origins: readonly string[];

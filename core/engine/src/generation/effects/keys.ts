@@ -86,7 +86,13 @@ function settingEffects(before: DeclaredKey, after: DeclaredKey): Effect[] {
   const gained = after.guardrails.filter((name) => !before.guardrails.includes(name));
   if (lost.length > 0) effects.push({ risk: "danger", about, message: `loses the guardrails ${listed(lost)}`, at });
   if (gained.length > 0) effects.push({ risk: "caution", about, message: `gains the guardrails ${listed(gained)}`, at });
-  const others = changesOf(before, after, ["alias", "key", "models", "limits", "guardrails"]);
+  if ((before.passthrough ?? false) !== (after.passthrough ?? false)) {
+    const isOpened = after.passthrough === true;
+    const risk = isOpened ? "danger" : "caution";
+    const message = isOpened ? "gains every native path of the providers" : "loses the native paths beside inference";
+    effects.push({ risk, about, message, at });
+  }
+  const others = changesOf(before, after, ["alias", "key", "models", "limits", "guardrails", "passthrough"]);
   for (const change of others) {
     effects.push({
       risk: change.startsWith("tags") || change.startsWith("metadata") ? "safe" : "caution",

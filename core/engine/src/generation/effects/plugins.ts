@@ -39,7 +39,11 @@ function oneProvider(before: ProviderSettings, after: ProviderSettings): Effect[
     effects.push({ risk: "caution", about, message: `timeout ${change}`, at });
   }
   if (!isSame(before.fetchMedia, after.fetchMedia)) effects.push({ ...fetchEffect(before, after), about, at });
-  for (const change of changesOf(before, after, ["name", "use", "options", "missing", "timeouts", "fetchMedia"])) {
+  if (!isSame(before.endpoints, after.endpoints)) {
+    const message = `native endpoints: ${told(before.endpoints)} -> ${told(after.endpoints)}`;
+    effects.push({ risk: after.endpoints === "inference" ? "caution" : "danger", about, message, at });
+  }
+  for (const change of changesOf(before, after, ["name", "use", "options", "missing", "timeouts", "endpoints", "fetchMedia"])) {
     effects.push({ risk: "caution", about, message: change, at });
   }
   return effects;

@@ -28,6 +28,7 @@ const SHARED: Fields = {
   tags: { member: "tags", read: readNames, cleared: [] },
   metadata: { member: "metadata", read: readNotes, cleared: {} },
   guardrails: { member: "guardrails", read: readNames, cleared: [] },
+  passthrough: { member: "passthrough", read: readFlag, cleared: false },
   blocked: { member: "blocked", read: readFlag, cleared: false },
 };
 
@@ -72,6 +73,7 @@ export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
   tags: [],
   metadata: {},
   guardrails: [],
+  passthrough: false,
   blocked: false,
 };
 

@@ -66,6 +66,7 @@ function limitsView(record: Omit<TeamRecord, "id" | "alias" | "createdAtMs">): J
     tags: record.tags,
     metadata: record.metadata as JsonObject,
     guardrails: record.guardrails,
+    passthrough: record.passthrough,
     blocked: record.blocked,
   };
 }

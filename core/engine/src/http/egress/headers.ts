@@ -13,7 +13,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
     exchange.overheadMs = overheadMs(exchange, clock);
     headers.push(
       "x-sluice-model",
-      headerSafe((last.model ?? exchange.model)?.id ?? ""),
+      headerSafe((last.model ?? exchange.model)?.id ?? exchange.request?.model ?? ""),
       "x-sluice-provider",
       last.target.provider,
       "x-sluice-attempts",

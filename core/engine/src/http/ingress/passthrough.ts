@@ -1,43 +1,116 @@
-/** Native requests: the bytes as they are, and a look at them for the model and the stream switch. */
+/** Native requests: the bytes as they are, and what the gateway reads of them for limits, rows and guardrails. */
 
 import { isUtf8 } from "node:buffer";
-import type { GatewayRequest, JsonObject } from "@sluice/spec";
-import { isObject, readMembers, writtenDocument } from "@sluice/kit";
+import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/spec";
+import { isObject, readMembers, type ShapeFault, writtenDocument } from "@sluice/kit";
 import { refuseCaseVariants } from "./case-variants.ts";
+import { type NativePart, takeNativeFields } from "./gateway-fields.ts";
 import { LIMITS } from "./json.ts";
 
-/** A JSON body larger than this is forwarded without a look: it then names no model. */
+/** A body that does not call itself JSON is looked at up to this size: beyond, it is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
 
+/** As other routes have it: many inputs may come as tokens. */
+const MAX_EMBEDDING_NODES = 2_000_000;
+
+/** Methods whose body, if there is one, means nothing (RFC 9110 9.3.1, 9.3.5): it is not read and not sent on. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
+
+const NO_BYTES = Buffer.alloc(0);
+const NO_MEMBERS: JsonObject = Object.freeze({});
+const OPEN_BRACE = 0x7b;
+const WHITE_SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/** Whether the requests of a method have a body. */
+export function hasNativeBody({ method }: ClientRequest): boolean {
+  return !BODILESS.has(method);
+}
+
+/** The request of a method without a body. */
+export function withoutNativeBody(client: ClientRequest): GatewayRequest {
+  return receiveNative(NO_BYTES, undefined, client);
+}
+
 /**
- * The request of a native body. What the body means is the upstream's business; one whose names parsers read differently is refused with
- * `invalid_field`.
+ * The request of a native body. A JSON object is read by the rules of the other routes, whatever its content type says: the upstream
+ * may read it all the same. Throws `invalid_json` beyond their bounds and `invalid_field` for a member that stands twice or whose name
+ * parsers read differently. A body that is
+ * no JSON names no model; what it means is the upstream's business.
  */
-export function receiveNative(bytes: Buffer, contentType: string | undefined): GatewayRequest {
-  const value = contentType?.includes("json") === true && bytes.length <= MAX_LOOK_BYTES ? parse(bytes) : {};
+export function receiveNative(bytes: Buffer, contentType: string | undefined, client: ClientRequest): GatewayRequest {
+  const value = read(bytes, contentType?.toLowerCase() ?? "", client);
   refuseCaseVariants(value);
+  const { cut, ...fields } = fieldsOf(value, client);
   return {
     document: writtenDocument(value),
     ...(bytes.length > 0 ? { raw: bytes } : {}),
-    fields: {},
+    ...(cut.length > 0 ? { cut } : {}),
+    ...fields,
     model: typeof value.model === "string" ? value.model : "",
     stream: value.stream === true,
     includeUsage: true,
-    endUser: typeof value.user === "string" ? value.user : null,
-    tags: [],
-    metadata: {},
   };
 }
 
-function parse(bytes: Buffer): JsonObject {
+function read(bytes: Buffer, contentType: string, { path }: ClientRequest): JsonObject {
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
+  // What stands before the first part of a form is nothing.
+  if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES)) return NO_MEMBERS;
   // Decoders differ in what they make of other bytes: such a body is not read, and no guardrail lets it pass.
-  if (!isUtf8(bytes)) return {};
-  const text = bytes.toString("utf8");
-  if (readMembers(text, LIMITS).fault !== undefined) return {};
+  if (!beginsObject(bytes) || !isUtf8(bytes)) return NO_MEMBERS;
+  const text = withoutMark(bytes.toString("utf8"));
+  const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
+  // Depth and size are known before anybody recurses into the text.
+  const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
+  if (fault !== undefined) {
+    if (isJson) throw tooMuch(fault, maxNodes);
+    return NO_MEMBERS;
+  }
+  const value = parse(text);
+  const seen = new Set<string>();
+  if (value === undefined) return NO_MEMBERS;
+  for (const { key } of members) {
+    if (seen.has(key)) {
+      const shown = key.slice(0, 80);
+      throw new GatewayError("invalid_field", `The field ${shown} stands twice in the body.`, { param: shown });
+    }
+    seen.add(key);
+  }
+  return value;
+}
+
+/** Whether the first byte that is no white space opens an object; a byte order mark may stand before it. */
+function beginsObject(bytes: Buffer): boolean {
+  let at = bytes.length > 2 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (at < bytes.length && WHITE_SPACE.has(bytes[at] ?? 0)) at++;
+  return bytes[at] === OPEN_BRACE;
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+}
+
+function parse(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
+    return isObject(value) ? value : undefined;
   } catch {
-    return {};
+    return undefined;
+  }
+}
+
+function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
+  const what = fault === "depth" ? `is nested deeper than ${LIMITS.maxDepth} levels` : `has more than ${maxNodes} values`;
+  return new GatewayError("invalid_json", `The body ${what}.`);
+}
+
+/** The gateway's own fields. A member that only shares its name with one, as its value shows, is the upstream's. */
+function fieldsOf(value: JsonObject, client: ClientRequest): NativePart {
+  try {
+    return takeNativeFields(value, client);
+  } catch (error) {
+    if (!isGatewayError(error) || error.param?.startsWith("x-sluice-") === true) throw error;
+    const { user, metadata } = value;
+    return takeNativeFields({ user, metadata }, client);
   }
 }

@@ -9,7 +9,7 @@ import { readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
 import { checkMediaType, readJson } from "./json.ts";
-import { receiveNative } from "./passthrough.ts";
+import { hasNativeBody, receiveNative, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
 
 /** Turns a document into the request of one operation. Throws `invalid_field`. */
@@ -37,7 +37,9 @@ export async function receiveRequest(
   isProvider: (name: string) => boolean,
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
-    return receiveNative(await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS }), message.headers["content-type"]);
+    if (!hasNativeBody(client)) return withoutNativeBody(client);
+    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
+    return receiveNative(native, message.headers["content-type"], client);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.

@@ -1,0 +1,16 @@
+/** The tokens of a native request's prompt, for replies whose usage nobody reports: every text of the body, in any dialect. */
+
+import type { CountOptions, JsonObject, TokenCount, TokenCounter } from "@sluice/spec";
+import { bodyTexts } from "../guard/texts.ts";
+import { promptParts } from "../openai/prompt-tokens.ts";
+
+/** Counts the prompt of a native body: all of its texts, and what the reference dialect puts around messages. Never rejects. */
+export async function countNativePrompt(body: JsonObject, counter: TokenCounter, options?: CountOptions): Promise<TokenCount> {
+  const { texts } = bodyTexts(body, "passthrough");
+  const { overhead } = promptParts(body);
+  const counted = await counter.count(
+    texts.filter(({ parts }) => parts === undefined).map(({ text }) => text),
+    options,
+  );
+  return { tokens: counted.tokens + overhead, exact: false };
+}

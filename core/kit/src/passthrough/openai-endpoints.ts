@@ -1,0 +1,39 @@
+/** The inference endpoints of OpenAI's API, and of the APIs that speak like it. */
+
+import type { NativeEndpoint, NativeUsage } from "@sluice/spec";
+
+/** Paths and how their usage is known (platform.openai.com/docs/api-reference). */
+const PATHS: readonly (readonly [string, NativeUsage])[] = [
+  ["chat/completions", "text"],
+  ["completions", "text"],
+  ["responses", "text"],
+  ["responses/input_tokens", "free"],
+  ["embeddings", "prompt"],
+  ["moderations", "free"],
+  ["images/generations", "reported"],
+  ["images/edits", "reported"],
+  ["images/variations", "reported"],
+  ["audio/speech", "reported"],
+  ["audio/transcriptions", "reported"],
+  ["audio/translations", "reported"],
+];
+
+/** The endpoints, each below every one of `prefixes`. The model stands in the body, of a form in its field `model`. */
+export function openaiEndpoints(
+  prefixes: readonly string[] = ["v1/", ""],
+  more: readonly (readonly [string, NativeUsage])[] = [],
+): readonly NativeEndpoint[] {
+  return prefixes.flatMap((prefix) =>
+    [...PATHS, ...more].map(([path, usage]): NativeEndpoint => ({ path: prefix + path, model: "body", usage })),
+  );
+}
+
+/**
+ * What a key that is limited to models reaches at a provider that declares no endpoints: the paths that name their model in every API
+ * which is known.
+ */
+export const COMMON_ENDPOINTS: readonly NativeEndpoint[] = [
+  ...openaiEndpoints(),
+  { path: "v1/messages", model: "body", usage: "text" },
+  { path: "v1/messages/count_tokens", model: "body", usage: "free" },
+];
