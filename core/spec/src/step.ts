@@ -21,6 +21,12 @@ export type StepFunction = (ctx: StepContext, next: Next) => Promise<void>;
 /** A living step. */
 export interface Step extends Lifecycle {
   /**
+   * What the step decides by the identity alone, before the body is read; it refuses by throwing or rejecting. Called once for an
+   * exchange, when its body is asked for, in the order of the steps. It is not called for a step whose use has a condition, a
+   * schedule, a time limit or `shadow`, nor where the identity is not known yet: `enter` does that work then.
+   */
+  readonly beforeBody?: (exchange: Exchange) => Soon<void>;
+  /**
    * What the step does before the inner ones, on each of their runs; it refuses by throwing or rejecting, as `run` does. Returns
    * whether `run` is to follow: `false` goes on with the next step and costs no promise. For what most requests do not need, and
    * for steps that do nothing afterwards: their `run` is `passOn` of the kit. Nobody calls `run` without it. A terminal step has none.

@@ -3,6 +3,7 @@
 import {
   type Attempt,
   type Claim,
+  type ClaimState,
   type Exchange,
   GatewayError,
   type Granted,
@@ -20,6 +21,7 @@ import { refusalOf, showLimits, unpricedRefusal, usd } from "./limits-refusal.ts
 import { type BudgetRule, claimOf, type Rule, type RuleSet, UNLIMITED } from "./limits-rule.ts";
 import type { RuleBook } from "./limits-rules.ts";
 import type { SoftBudgets } from "./limits-soft.ts";
+import { tokensFor, tokensUsed } from "./limits-tokens.ts";
 import type { Taker } from "./limits-take.ts";
 
 /** What a hold needs of its step. */
@@ -30,6 +32,12 @@ export interface HoldParts {
   readonly taker: Taker;
   readonly estimator: CostEstimator;
   readonly soft: SoftBudgets;
+}
+
+/** What was taken before the body was read, and how those limits stand. */
+export interface Early {
+  readonly rules: readonly Rule[];
+  readonly states: readonly ClaimState[];
 }
 
 /** One reservation and the rules of its claims, in their order. */
@@ -49,7 +57,7 @@ interface Admission {
 }
 
 /** A reservation outlives the deadline by this: the rows have to be written. */
-const LEASE_MARGIN_MS = 60_000;
+export const LEASE_MARGIN_MS = 60_000;
 
 /** Holds the limits of an exchange from its entry to its end. */
 export class Hold {
@@ -63,6 +71,7 @@ export class Hold {
   readonly #document: JsonDocument | undefined;
   readonly #taken: Taken[] = [];
   #admissions: Admission[] | undefined;
+  readonly #early: Early;
   /** Reservations beside the entry's. */
   #serial = 0;
 
@@ -72,7 +81,9 @@ export class Hold {
     exchange: Exchange,
     set: RuleSet,
     asked: { readonly estimate: TokenEstimate | undefined; readonly nanoUsd: number; readonly maxCostNanoUsd: number },
+    early: Early,
   ) {
+    this.#early = early;
     this.#parts = parts;
     this.#exchange = exchange;
     this.#set = set;
@@ -85,7 +96,7 @@ export class Hold {
 
   /** Takes everything that the entry knows of, or refuses. */
   enter(): Soon<void> {
-    const { rules } = this.#set;
+    const { late: rules } = this.#set;
     if (rules.length === 0) return;
     const estimate = this.#estimate;
     const claims = rules.map((rule) => claimOf(rule, tokensFor(rule, estimate), this.#entryNanoUsd));
@@ -174,10 +185,13 @@ export class Hold {
   }
 
   #entered(result: TakeResult, claims: readonly Claim[]): void {
-    const { rules } = this.#set;
+    const { late: rules } = this.#set;
     if (result.outcome === "granted")
       this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, admission: undefined });
-    if (result.outcome !== "unseeded") showLimits(this.#exchange, rules, result.states);
+    if (result.outcome !== "unseeded") {
+      const { rules: early, states } = this.#early;
+      showLimits(this.#exchange, [...early, ...rules], [...states, ...result.states]);
+    }
     if (result.outcome === "refused") throw this.#refused(result, rules, false);
   }
 
@@ -280,21 +294,4 @@ export class Hold {
 
 function isEnforced(rule: Rule): boolean {
   return rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED;
-}
-
-/** The tokens to take of a window. A long reply is cut to the window, so that it can be asked for at all; a long prompt is not. */
-function tokensFor(rule: Rule, estimate: TokenEstimate | undefined): number {
-  if (rule.kind !== "tokens" || estimate === undefined) return 0;
-  const { promptTokens, completionTokens } = estimate;
-  return Math.max(promptTokens, Math.min(promptTokens + completionTokens, rule.claim.limit));
-}
-
-/** The tokens of attempts. Where a reply told none, what was taken stays taken. */
-function tokensUsed(attempts: readonly Attempt[], taken: number): number {
-  let sum = 0;
-  for (const { usage, outcome } of attempts) {
-    if (usage !== undefined) sum += usage.totalTokens;
-    else if (outcome !== "failure") return taken;
-  }
-  return sum;
 }

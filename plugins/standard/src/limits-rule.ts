@@ -19,6 +19,8 @@ export interface RateRule {
   readonly whose: string;
   /** Whether the client may know how it stands: the limits of its own, not those that it shares with strangers. */
   readonly isShown: boolean;
+  /** Whether it holds at a model: it is known when the body is. */
+  readonly isOfModel: boolean;
   /** For requests what is taken; for tokens a model of it. */
   readonly claim: WindowClaim;
 }
@@ -27,6 +29,8 @@ export interface RateRule {
 export interface SlotRule {
   readonly kind: "slots";
   readonly whose: string;
+  /** Whether it holds at a model: it is known when the body is. */
+  readonly isOfModel: boolean;
   readonly claim: ConcurrentClaim;
 }
 
@@ -49,6 +53,10 @@ export interface BudgetRule {
 export interface RuleSet {
   /** In the order in which they are asked: budgets, windows, slots. */
   readonly rules: readonly Rule[];
+  /** Requests and slots of the identity itself, taken before the body is read. */
+  readonly early: readonly Rule[];
+  /** Those that need the request: budgets, tokens, and what holds at a model. */
+  readonly late: readonly Rule[];
   /** Until when, milliseconds since 1970. */
   readonly untilMs: number;
   readonly hasTokens: boolean;
@@ -83,11 +91,18 @@ export function ruleSet(rules: readonly Rule[]): RuleSet {
   const budgets = rules.filter((rule) => rule.kind === "budget");
   return {
     rules,
+    early: rules.filter(isEarly),
+    late: rules.filter((rule) => !isEarly(rule)),
     untilMs: Math.min(...budgets.map(({ period }) => period.endMs ?? Infinity)),
     hasTokens: rules.some(({ kind }) => kind === "tokens"),
     hasBudgets: budgets.length > 0,
     isBudgeted: budgets.some(({ limitNanoUsd }) => limitNanoUsd !== UNLIMITED),
   };
+}
+
+/** Whether a limit is known by the identity alone, and what is taken of it as well. */
+function isEarly(rule: Rule): boolean {
+  return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
 }
 
 /** Of several limits under one key the tightest, hard and soft: a reservation has one claim for each key. */
@@ -112,6 +127,7 @@ function limitOf(rule: Rule): number {
   return rule.kind === "budget" ? rule.limitNanoUsd : rule.claim.limit;
 }
 
+const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
 const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
 
 /** Requests or tokens in a window, of `key`, `team`, … and its id. */
@@ -121,6 +137,7 @@ export function rate(per: string, subject: string, kind: RateRule["kind"], limit
     kind,
     whose: per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per,
     isShown: SHOWN.has(per),
+    isOfModel: OF_MODEL.has(per),
     claim: { kind: "window", key, limit, windowMs, amount: 1 },
   };
 }
@@ -128,7 +145,7 @@ export function rate(per: string, subject: string, kind: RateRule["kind"], limit
 /** Requests at the same time. */
 export function slot(per: string, subject: string, limit: number): SlotRule {
   const whose = per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per;
-  return { kind: "slots", whose, claim: { kind: "concurrent", key: `parallel:${subject}`, limit } };
+  return { kind: "slots", whose, isOfModel: OF_MODEL.has(per), claim: { kind: "concurrent", key: `parallel:${subject}`, limit } };
 }
 
 /** The windows of a deployment. */

@@ -4,7 +4,8 @@ import { defineStep, passOn } from "@sluice/kit";
 import type { Exchange, Host, Identity, Soon } from "@sluice/spec";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./limits-config.ts";
 import { CostEstimator, estimateTokens } from "./limits-estimate.ts";
-import { Hold, type HoldParts } from "./limits-hold.ts";
+import { takeEarly } from "./limits-early.ts";
+import { type Early, Hold, type HoldParts } from "./limits-hold.ts";
 import { costOfRequest, fitToCost, MAX_COST_HEADER, maxCostOf } from "./limits-max-cost.ts";
 import { unpricedRefusal } from "./limits-refusal.ts";
 import { Room } from "./limits-room.ts";
@@ -21,7 +22,7 @@ export const limits = defineStep<LimitsConfig>({
   config: limitsSchema,
   check: limitsFaults,
   names: limitsNames,
-  operations: ["chat", "embeddings", "images", "passthrough"],
+  operations: ["chat", "embeddings", "images", "passthrough", "spend"],
   provides: ["limits"],
   requires: [
     { capability: "identity", reason: "limits are somebody's" },
@@ -38,12 +39,35 @@ export const limits = defineStep<LimitsConfig>({
     const parts: HoldParts = { config, host, book, taker: new Taker(host), estimator, soft: new SoftBudgets(host) };
     const room = new Room(config, host);
     const hasTargetRules = book.hasProviderBudgets || hasLimitedTarget(host);
+    const EARLY = Symbol("limits: taken before the body");
+    const begin = (exchange: Exchange, identity: Identity): Soon<Early> => {
+      room.enter(exchange, identity);
+      const keep = (early: Early): Early => {
+        exchange.state.set(EARLY, early);
+        return early;
+      };
+      const early = takeEarly(exchange, identity, parts);
+      return early instanceof Promise ? early.then(keep) : keep(early);
+    };
     return {
+      beforeBody(exchange) {
+        if (exchange.identity === undefined) return undefined;
+        const early = begin(exchange, exchange.identity);
+        return early instanceof Promise ? early.then(() => undefined) : undefined;
+      },
       enter(exchange) {
         const { identity } = exchange;
         if (identity === undefined) return false;
-        room.enter(exchange, identity);
-        const held = reserve(exchange, identity, parts, hasTargetRules);
+        // A calculation calls no upstream: it is a request and has a place, and no more.
+        const isCall = exchange.operation !== "spend";
+        const known = exchange.state.get(EARLY) as Early | undefined;
+        const early = known ?? begin(exchange, identity);
+        if (early instanceof Promise) {
+          return early
+            .then((taken) => (isCall ? reserve(exchange, identity, parts, hasTargetRules, taken) : undefined))
+            .then(() => false);
+        }
+        const held = isCall ? reserve(exchange, identity, parts, hasTargetRules, early) : undefined;
         return held === undefined ? false : held.then(() => false);
       },
       run: passOn,
@@ -52,7 +76,7 @@ export const limits = defineStep<LimitsConfig>({
 });
 
 /** Reserves what the exchange is to have, and sees to what its attempts will need. */
-function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTargetRules: boolean): Soon<void> {
+function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTargetRules: boolean, early: Early): Soon<void> {
   const { book, config, estimator } = parts;
   const isExempt = identity.kind === "master" && !config.limit_master;
   const most = isExempt ? undefined : config.max_cost;
@@ -60,7 +84,7 @@ function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTa
   const maxCostNanoUsd = hasMost ? maxCostOf(exchange, most) : Infinity;
   let set = book.withTags(book.of(identity, exchange.model), identity, exchange.request?.tags ?? []);
   const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
-  if (set.rules.length === 0 && !hasMoney && !hasTargetRules) return;
+  if (set.late.length === 0 && !hasMoney && !hasTargetRules) return;
   let { model } = exchange;
   let estimate;
   let nanoUsd: number | undefined = 0;
@@ -85,7 +109,7 @@ function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTa
   } else if (set.hasTokens && exchange.request !== undefined) {
     estimate = estimateTokens(exchange, exchange.request.document, model, config.default_max_tokens);
   }
-  const hold = new Hold(parts, exchange, set, { estimate, nanoUsd: nanoUsd ?? 0, maxCostNanoUsd });
+  const hold = new Hold(parts, exchange, set, { estimate, nanoUsd: nanoUsd ?? 0, maxCostNanoUsd }, early);
   if (hasMoney || hasTargetRules) exchange.gates.push((asking, target, document) => hold.admit(asking, target, document));
   return hold.enter();
 }

@@ -7,6 +7,7 @@ import { dirname, relative, resolve } from "node:path";
 import type { MediaFetchSettings, ProviderTimeouts, Secret } from "@sluice/spec";
 
 import { parseDuration, parseSize } from "@sluice/kit";
+import { defaultHeldBytes } from "./default-held-bytes.ts";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";
@@ -90,6 +91,7 @@ function serverOf(
     ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
     stalledClientMs: milliseconds(server.stalled_client_timeout),
     maxBodyBytes: parseSize(server.max_body) ?? 0,
+    maxHeldBytes: heldBytes(server),
     blockWarningMs: milliseconds(server.block_warning),
     explainRequests: server.explain_requests,
     ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
@@ -100,6 +102,10 @@ function serverOf(
       ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
     ]),
   };
+}
+
+function heldBytes({ max_held: held, max_body: body }: GatewaySections["server"]): number {
+  return (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0);
 }
 
 function autoRollbackOf(section: NonNullable<GatewaySections["server"]["auto_rollback"]>): AutoRollbackSettings {

@@ -52,7 +52,8 @@ describe("a snapshot", () => {
   it("is filled with defaults and read into units", () => {
     const { server, store, providers, models, pipelines } = load({}, { OPENAI_API_KEY: "key" });
     expect(server.places).toMatchObject({ "": { line: 2, column: 1 }, port: { line: 2, column: 11 } });
-    const { places: _places, ...settings } = server;
+    const { places: _places, maxHeldBytes, ...settings } = server;
+    expect(maxHeldBytes).toBeGreaterThanOrEqual(server.maxBodyBytes);
     expect({ ...settings, dataDirectory: "" }).toEqual({
       host: "127.0.0.1",
       port: 4000,

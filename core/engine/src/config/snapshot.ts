@@ -78,6 +78,8 @@ export interface ServerSettings {
   /** A client that takes nothing of its reply for so long is cut. */
   readonly stalledClientMs: number;
   readonly maxBodyBytes: number;
+  /** Bytes of bodies and unread replies that a process holds. */
+  readonly maxHeldBytes: number;
   /** An event loop that stands still for so long is told, with the plugin; 0: it is not watched. */
   readonly blockWarningMs: number;
   /** Requests whose steps are kept for who asks; 0 for none. */

@@ -5,6 +5,7 @@ import Koa from "koa";
 import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/spec";
 import type { Generation } from "../generation/generation.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
+import { runBeforeBody } from "../pipeline/before-body.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
@@ -12,6 +13,7 @@ import { type FixedPage, writePage } from "./egress/page.ts";
 import { cutWhenStalled } from "./egress/stalled.ts";
 import { findRoute, type FoundRoute, noRoute, wrongMethod } from "./find-route.ts";
 import { checkHeaders } from "./header-rules.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { healthPage } from "./health.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
@@ -43,14 +45,20 @@ export function createPublicApp(parts: PublicParts): Koa {
     // Koa reports a connection that broke as well. That is the client's doing, and its row tells it.
     if (ctx?.req.socket.errored !== error) parts.log.error("the public app failed", { error });
   });
+  const serving: Serving = { ...parts, held: new HeldBytes(parts.clock) };
   app.use((ctx) => {
     ctx.respond = false;
-    return serve(ctx, parts);
+    return serve(ctx, serving);
   });
   return app;
 }
 
-async function serve(ctx: Koa.Context, parts: PublicParts): Promise<void> {
+interface Serving extends PublicParts {
+  /** What requests keep in memory. */
+  readonly held: HeldBytes;
+}
+
+async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
   const { res: response } = ctx;
   const id = requestId(parts.clock.now());
   let admitted: Admitted | undefined;
@@ -113,10 +121,12 @@ function answerPage(response: ServerResponse, method: string, page: FixedPage | 
   else throw wrongMethod(method, ["GET", "HEAD"]);
 }
 
-async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: PublicParts): Promise<void> {
+async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serving): Promise<void> {
   const { req: message, res: response } = ctx;
   const { generation, target, route, parameters } = admitted;
   const client = clientRequest(message, route.method, target, parameters);
+  const { server } = generation.snapshot;
+  const held = parts.held.open(server.maxHeldBytes);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -124,13 +134,15 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
-    async read() {
-      const { server, providers, guardrails } = generation.snapshot;
+    ...(route.beforeBody.length > 0 && { beforeBody: (asking: Exchange) => runBeforeBody(route.beforeBody, asking) }),
+    async read({ identity }) {
+      const { providers, guardrails } = generation.snapshot;
+      const limits = { maxBytes: server.maxBodyBytes, hold: (bytes: number) => held.takeBody(bytes, identity) };
       const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
       // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
       const { provider = "ref" } = parameters;
       if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider)) throw noRoute();
-      const received = await receiveRequest(route.operation, message, client, server.maxBodyBytes, isProvider);
+      const received = await receiveRequest(route.operation, message, client, limits, isProvider);
       if (received === undefined) return undefined;
       const request = withoutCredentials(received);
       const asked = requestedGuardrails(request.fields, (name) => guardrails.some((guardrail) => guardrail.name === name));
@@ -142,13 +154,15 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Publ
   // The lease ends when the response is closed and the rows are settled, whichever comes last.
   let open = 2;
   const release = (): void => {
-    if (--open === 0) generation.release(exchange);
+    if (--open > 0) return;
+    held.close();
+    generation.release(exchange);
   };
   response.on("close", () => {
     if (!response.writableFinished) exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
-  cutWhenStalled(exchange, response, generation.snapshot.server.stalledClientMs, parts.clock);
+  cutWhenStalled(exchange, response, server.stalledClientMs, parts.clock);
   try {
     await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
     generation.tally?.add(exchange);

@@ -40,7 +40,14 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
   exchange.identity = fakeIdentity();
   exchange.request = fakeRequest({ model: "m" });
   const names = { method: "POST", path: "/", pipeline: "chat", operation: "chat" } as const;
-  const route: CompiledRoute = { ...names, deadlineMs: 60_000, heartbeatMs: 0, outline: { ...names, steps: [] }, run };
+  const route: CompiledRoute = {
+    ...names,
+    deadlineMs: 60_000,
+    heartbeatMs: 0,
+    outline: { ...names, steps: [] },
+    beforeBody: [],
+    run,
+  };
   await serveExchange({ exchange }, exchange, route, response, {
     clock,
     log: fakeLog(lines),

@@ -3,6 +3,7 @@
 import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import { type BeforeBody } from "./before-body.ts";
 import { blaming } from "./blame.ts";
 import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
@@ -40,6 +41,8 @@ export interface CompiledRoute {
   /** 0: none. */
   readonly heartbeatMs: number;
   readonly outline: RouteOutline;
+  /** What its steps decide before the body is read. */
+  readonly beforeBody: readonly BeforeBody[];
   readonly run: (ctx: StepContext) => Promise<void>;
 }
 
@@ -82,6 +85,7 @@ export function compilePipelines(
   const shadows: ShadowReport[] = [];
   for (const pipeline of snapshot.pipelines) {
     const links: Link[] = [];
+    const beforeBody: BeforeBody[] = [];
     for (const settings of pipeline.steps) {
       const definition = definitions.get(settings.use);
       if (definition === undefined) throw new GatewayError("internal_error", `No plugin provides the step ${settings.use}.`);
@@ -96,6 +100,7 @@ export function compilePipelines(
       // Where the use says nothing, the fold enters the step itself.
       const made = run === whole ? step.run : run;
       const isUnguardedEnd = definition.terminal === true && !isGuarded(pipeline, definitions);
+      if (run === whole && step.beforeBody !== undefined) beforeBody.push({ name: definition.name, decide: step.beforeBody });
       links.push({
         name: definition.name,
         reentrant: isReentrant(definition, settings.options),
@@ -110,7 +115,7 @@ export function compilePipelines(
     for (const { method, path } of pipeline.routes) {
       const { name, operation, deadlineMs, heartbeatMs } = pipeline;
       const outline = { method, path, pipeline: name, operation, steps };
-      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, run });
+      routes.add(method, path, { method, path, pipeline: name, operation, deadlineMs, heartbeatMs, outline, beforeBody, run });
     }
   }
   return { routes, instances, shadows };

@@ -17,6 +17,7 @@ import {
   type Operation,
   type Pricer,
   type Reply,
+  type Soon,
   type SpendRow,
   type Target,
 } from "@sluice/spec";
@@ -30,6 +31,8 @@ export interface ExchangeOptions {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
+  /** What must agree before the body is read. */
+  readonly beforeBody?: (exchange: Exchange) => Soon<void>;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
 }
@@ -72,6 +75,7 @@ export class LiveExchange implements Exchange {
   isSettled = false;
   readonly #controller = new AbortController();
   readonly #clock: Clock;
+  readonly #beforeBody: ExchangeOptions["beforeBody"];
   readonly #read: ExchangeOptions["read"];
   #timer: NodeJS.Timeout;
   #settled: (() => void)[] = [];
@@ -84,6 +88,7 @@ export class LiveExchange implements Exchange {
     this.client = options.client;
     this.generation = options.generation;
     this.#clock = options.clock;
+    this.#beforeBody = options.beforeBody;
     this.#read = options.read;
     this.startedAtMs = options.clock.now();
     this.startedMs = options.clock.monotonic();
@@ -102,6 +107,8 @@ export class LiveExchange implements Exchange {
   }
 
   async #receive(): Promise<void> {
+    const waiting = this.#beforeBody?.(this);
+    if (waiting instanceof Promise) await waiting;
     // The client's time is no step's.
     const place = this.trace.turnTo(IN_BODY);
     const request = await this.#read(this);

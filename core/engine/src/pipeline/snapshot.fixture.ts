@@ -54,6 +54,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       reload: "on_save",
       stalledClientMs: 30_000,
       maxBodyBytes: 1_000_000,
+      maxHeldBytes: 100_000_000,
       blockWarningMs: 0,
       explainRequests: 10,
       dataDirectory: "/tmp/none",

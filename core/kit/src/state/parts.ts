@@ -49,10 +49,10 @@ export class Parts {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** Whether a holder may take one more. */
-  mayTake(holder: Holder, { capacity, least = 1, share = 0.5 }: PartLimits): boolean {
+  /** Whether a holder may take one more, or `amount` at once: what is taken at once may exceed the part, never what is free. */
+  mayTake(holder: Holder, { capacity, least = 1, share = 0.5 }: PartLimits, amount = 1): boolean {
     const free = capacity - this.#held;
-    if (free < 1) return false;
+    if (free < amount) return false;
     const own = this.heldBy(holder);
     const ofTeam = holder.team === undefined ? own : (this.#byTeam.get(holder.team) ?? 0);
     if (ofTeam < least || share >= 1) return true;
@@ -62,22 +62,22 @@ export class Parts {
     return ofTeam < part && (holder.team === undefined || own < Math.max(least, part - ofTeam));
   }
 
-  take({ key, team }: Holder): void {
-    this.#held += 1;
-    this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + 1);
-    if (team !== undefined) this.#byTeam.set(team, (this.#byTeam.get(team) ?? 0) + 1);
+  take({ key, team }: Holder, amount = 1): void {
+    this.#held += amount;
+    this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + amount);
+    if (team !== undefined) this.#byTeam.set(team, (this.#byTeam.get(team) ?? 0) + amount);
   }
 
-  giveBack({ key, team }: Holder): void {
-    this.#held -= 1;
-    lower(this.#byKey, key);
-    if (team !== undefined) lower(this.#byTeam, team);
+  giveBack({ key, team }: Holder, amount = 1): void {
+    this.#held -= amount;
+    lower(this.#byKey, key, amount);
+    if (team !== undefined) lower(this.#byTeam, team, amount);
   }
 }
 
 /** An entry at 0 is not kept: keys come and go. */
-function lower(counts: Map<string, number>, name: string): void {
-  const left = (counts.get(name) ?? 0) - 1;
+function lower(counts: Map<string, number>, name: string, amount: number): void {
+  const left = (counts.get(name) ?? 0) - amount;
   if (left > 0) counts.set(name, left);
   else counts.delete(name);
 }

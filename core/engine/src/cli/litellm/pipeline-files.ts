@@ -41,9 +41,14 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     steps: ["auth", "cost", "limits", "idempotency", "guardrails", "passthrough"],
   },
   spend: {
-    routes: ["GET /spend/logs", "GET /spend/tags", "POST /spend/calculate"],
+    routes: ["GET /spend/logs", "GET /spend/tags"],
     operation: "spend",
-    steps: ["auth", "cost", "spend"],
+    steps: ["auth", "spend"],
+  },
+  "spend-calculate": {
+    routes: ["POST /spend/calculate"],
+    operation: "spend",
+    steps: ["auth", "cost", "limits", "spend"],
   },
 };
 

@@ -107,6 +107,13 @@ export const serverSchema: JsonSchema = {
         "How long a client may take nothing, or less than 1 KiB a second, of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
     },
     max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    max_held: {
+      type: "string",
+      format: "size",
+      description:
+        "Bytes of request bodies and of replies that clients have not read yet, of all requests of a process together. Each key has a part of them; beyond it a request gets a 503. In memory a byte of a body costs about five. Default: an eighth of the heap limit, at least `max_body`.",
+      examples: ["256mb"],
+    },
     block_warning: {
       type: "string",
       format: "duration",
@@ -177,6 +184,7 @@ export interface ServerSection {
   };
   readonly stalled_client_timeout: string;
   readonly max_body: string;
+  readonly max_held?: string;
   readonly block_warning: string;
   readonly explain_requests: number;
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };

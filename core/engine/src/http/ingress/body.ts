@@ -8,7 +8,12 @@ import { GatewayError } from "@sluice/spec";
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
+  /** Counts bytes before they are read: all that are announced, or more as they come. Throws where there is no room for them. */
+  readonly hold?: (bytes: number) => void;
 }
+
+/** Of a body without a length so much is counted at a time. */
+const STEP_BYTES = 65_536;
 
 /** The rest of the body is not read, so the connection cannot be used again. */
 const CLOSE = { headers: { connection: "close" } };
@@ -22,6 +27,16 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
   // A client that left while its key was looked up: its events have been, and no other would come.
   if (request.destroyed && !request.complete) return Promise.reject(gone());
+  const { hold } = limits;
+  const hasLength = request.headers["content-length"] !== undefined;
+  let heldBytes = declared;
+  if (hold !== undefined && declared > 0) {
+    try {
+      hold(declared);
+    } catch (error) {
+      return Promise.reject(error as GatewayError);
+    }
+  }
   return new Promise((resolve, reject) => {
     const gathered = new Gathered(declared);
     const timer = setTimeout(() => {
@@ -34,8 +49,22 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       reject(error);
     };
     request.on("data", (chunk: Buffer) => {
-      if (gathered.length + chunk.length > limits.maxBytes) fail(tooLarge(limits.maxBytes));
-      else gathered.push(chunk);
+      const size = gathered.length + chunk.length;
+      if (size > limits.maxBytes) {
+        fail(tooLarge(limits.maxBytes));
+        return;
+      }
+      if (!hasLength && size > heldBytes) {
+        const more = Math.max(STEP_BYTES, size - heldBytes);
+        heldBytes += more;
+        try {
+          hold?.(more);
+        } catch (error) {
+          fail(error as GatewayError);
+          return;
+        }
+      }
+      gathered.push(chunk);
     });
     request.on("end", () => {
       clearTimeout(timer);

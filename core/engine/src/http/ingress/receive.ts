@@ -26,6 +26,9 @@ const RECEIVERS: Partial<Record<Operation, Receive>> = {
 /** Values that a body may hold, where it is not the usual number: 2,048 inputs may come as tokens. */
 const MAX_NODES: Partial<Record<Operation, number>> = { embeddings: 2_000_000 };
 
+/** Bytes of a body at most, where it is not `server.max_body`: a calculation counts the tokens of all of them. */
+const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
+
 const BODY_DEADLINE_MS = 30_000;
 
 /** The request of an operation, `undefined` where there is no body to read. */
@@ -33,12 +36,12 @@ export async function receiveRequest(
   operation: Operation,
   message: IncomingMessage,
   client: ClientRequest,
-  maxBytes: number,
+  { maxBytes, hold }: { readonly maxBytes: number; readonly hold: (bytes: number) => void },
   isProvider: (name: string) => boolean,
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
-    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
+    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, hold });
     return receiveNative(native, message.headers["content-type"], client);
   }
   const receive = RECEIVERS[operation];
@@ -46,7 +49,11 @@ export async function receiveRequest(
   if (receive === undefined || (operation === "spend" && client.method !== "POST")) return undefined;
   const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
-  const bytes = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS });
+  const bytes = await readBody(message, {
+    maxBytes: Math.min(maxBytes, MAX_BYTES[operation] ?? maxBytes),
+    deadlineMs: BODY_DEADLINE_MS,
+    hold,
+  });
   const document = readJson(bytes, MAX_NODES[operation]);
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (deployment === undefined) return receive(document, client);

@@ -1,0 +1,123 @@
+/** What is done before limits, and what is held: bodies of one key beside another's requests. */
+
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chat, createKey, MESSAGES } from "./client.ts";
+import { eventually } from "./eventually.ts";
+import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+
+const MB = 1024 * 1024;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  gateway = await startGateway({ server: "max_held: 24mb" });
+});
+afterAll(async () => {
+  await gateway?.dispose();
+});
+
+/** Sends the beginning of a body of so many bytes and stops. Resolves with the status of an answer, if one comes. */
+function upload(key: string, bytes: number, path = "/v1/chat/completions"): { socket: Socket; status: Promise<number> } {
+  const { port, hostname } = new URL(gateway.publicUrl);
+  const socket = connect(Number(port), hostname, () => {
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n{"model":`,
+    );
+  });
+  socket.on("error", () => undefined);
+  const status = new Promise<number>((resolve) => {
+    socket.once("data", (chunk) => resolve(Number(String(chunk).split(" ")[1])));
+  });
+  return { socket, status };
+}
+
+const statusOf = async (key: string, body: object = { model: "echo", messages: MESSAGES }): Promise<number> => {
+  const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
+  await response.text();
+  return response.status;
+};
+
+describe("requests and slots", () => {
+  it.each([
+    ["rpm", { rpm_limit: 1 }, "/v1/chat/completions"],
+    ["slots", { max_parallel_requests: 1 }, "/v1/chat/completions"],
+    ["rpm of a native route", { rpm_limit: 1 }, "/openai/v1/chat/completions"],
+    ["slots of a native route", { max_parallel_requests: 1 }, "/openai/v1/chat/completions"],
+    ["rpm of embeddings", { rpm_limit: 1 }, "/v1/embeddings"],
+  ])("are taken before a body is read: %s", async (_what, fields, path) => {
+    const { key } = await createKey(gateway, fields);
+    const first = upload(key, 1_000, path);
+    // The second one is refused while the first one still sends: nothing of it was waited for.
+    const second = await eventually("a refusal", async () => {
+      const next = upload(key, 1_000, path);
+      const status = await Promise.race([next.status, new Promise<number>((resolve) => setTimeout(() => resolve(0), 200))]);
+      next.socket.destroy();
+      return status === 429 && status;
+    });
+    expect(second).toBe(429);
+    first.socket.destroy();
+  });
+});
+
+describe("bodies under way", () => {
+  it("of one key have a part of the bound; other keys and small bodies are served", async () => {
+    const [{ key: hog }, { key: other }] = await Promise.all([createKey(gateway, {}), createKey(gateway, {})]);
+    const uploads = Array.from({ length: 6 }, () => upload(hog, 8 * MB));
+    const refused = await Promise.race(uploads.map(({ status }) => status));
+    expect(refused).toBe(503);
+    expect(await statusOf(other)).toBe(200);
+    expect(await statusOf(hog)).toBe(200);
+    expect(await statusOf(other, { model: "echo", messages: [{ role: "user", content: "x".repeat(2 * MB) }] })).toBe(200);
+    for (const { socket } of uploads) socket.destroy();
+    // Given back at the end.
+    await eventually("room again", async () => (await statusOf(hog, big(6))) === 200);
+  });
+
+  it("that have no length are counted as they come", async () => {
+    const { key } = await createKey(gateway, {});
+    const hold = upload(key, 16 * MB);
+    await eventually("the first body to be counted", async () => (await statusOf(key, big(4))) === 503);
+    const pieces = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(JSON.stringify(big(12))));
+        controller.close();
+      },
+    });
+    const response = await fetch(`${gateway.publicUrl}/v1/chat/completions`, {
+      method: "POST",
+      body: pieces,
+      duplex: "half",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    } as RequestInit);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).not.toBeNull();
+    hold.socket.destroy();
+  });
+
+  const big = (megabytes: number) => ({ model: "echo", messages: [{ role: "user", content: "x".repeat(megabytes * MB) }] });
+});
+
+describe("a calculation", () => {
+  it("over 1 MB is 413", async () => {
+    const response = await fetch(`${gateway.publicUrl}/spend/calculate`, {
+      method: "POST",
+      body: JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(MB) }] }),
+      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+    });
+    expect(response.status).toBe(413);
+  });
+
+  it("is a request of its key", async () => {
+    const { key } = await createKey(gateway, { rpm_limit: 1 });
+    const calculate = async (): Promise<number> => {
+      const response = await fetch(`${gateway.publicUrl}/spend/calculate`, {
+        method: "POST",
+        body: JSON.stringify({ model: "echo", messages: MESSAGES }),
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      });
+      await response.text();
+      return response.status;
+    };
+    expect([await calculate(), await calculate()]).toEqual([200, 429]);
+  });
+});
