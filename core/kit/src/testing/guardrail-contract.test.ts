@@ -60,6 +60,9 @@ describe("the contract suite", () => {
   it("reports which mutations pass", async () => {
     const report = await mutationReport(masking, { ...TEXTS, denied: ["4111-1111"] });
     expect(report.byKind["role move"]).toEqual({ tried: 9, bypassed: 0 });
+    for (const kind of ["media prefix", "media members", "name of a member", "encoded file", "malformed escape"])
+      expect(report.byKind[kind]).toMatchObject({ bypassed: 0 });
+    expect(report.byKind["protocol member"]).toEqual({ tried: 21, bypassed: 0 });
     expect(report.byKind["base64"]).toEqual({ tried: 1, bypassed: 1 });
     expect(describeReport(report)).toMatch(/^masking: \d+ of \d+ mutations pass \(\d+ %\)/);
   });

@@ -1,11 +1,12 @@
 /** The contract of a guardrail, as a suite that any package runs in one line. */
 
 import type { EditSpan, Guardrail, GuardrailDefinition, GuardrailInstance, GuardrailSettings, TextContext } from "@sluice/spec";
-import { Judge, judgesSample } from "../guard/index.ts";
+import { type BodyText, Judge, judgesSample } from "../guard/index.ts";
 import { Panel } from "../guard/panel.ts";
 import { applySpans } from "../guard/spans.ts";
 import { TextWindow } from "../guard/window.ts";
 import { fakeHost } from "./fake-host.ts";
+import { disguises, textsOf } from "./guardrail-disguises.ts";
 import { mutations } from "./guardrail-mutations.ts";
 
 /** What a suite is run with. */
@@ -93,15 +94,22 @@ export async function mutationReport<C>(
   const one = new Bench(definition.create(options.config, fakeHost()), definition.name, options.part ?? "content");
   let tried = 0;
   let bypassed = 0;
-  for (const { kind, text, part } of options.denied.flatMap((denied) => mutations(denied))) {
-    const count = (byKind[kind] ??= { tried: 0, bypassed: 0 });
-    count.tried++;
+  const count = (kind: string, isDenied: boolean): void => {
+    const kinds = (byKind[kind] ??= { tried: 0, bypassed: 0 });
+    kinds.tried++;
     tried++;
-    // oxlint-disable-next-line no-await-in-loop -- a report, one text after the other.
-    if ((await one.whole(text, part)).isDenied) continue;
-    count.bypassed++;
+    if (isDenied) return;
+    kinds.bypassed++;
     bypassed++;
+  };
+  // oxlint-disable no-await-in-loop -- a report, one text after the other.
+  for (const { kind, text, part } of options.denied.flatMap((denied) => mutations(denied))) {
+    count(kind, (await one.whole(text, part)).isDenied);
   }
+  for (const disguise of options.denied.flatMap((denied) => disguises(denied))) {
+    count(disguise.kind, await one.any(textsOf(disguise)));
+  }
+  // oxlint-enable no-await-in-loop
   return { guardrail: definition.name, tried, bypassed, byKind };
 }
 
@@ -141,6 +149,12 @@ class Bench {
 
   whole(text: string, part = this.#context.part): Promise<Judged> {
     return this.#run([text], Infinity, part);
+  }
+
+  /** Whether one of a body's texts is denied; a body that cannot be read is refused. */
+  async any(texts: readonly BodyText[] | undefined): Promise<boolean> {
+    const judged = await Promise.all((texts ?? []).map(({ text, part }) => this.whole(text, part)));
+    return texts === undefined || judged.some(({ isDenied }) => isDenied);
   }
 
   pieces(pieces: readonly string[]): Promise<Judged> {
