@@ -17,6 +17,8 @@ let gateway: GatewayProcess;
 let attacker: string;
 let second: string;
 let victim: string;
+let teamAttacker: string;
+let teamVictim: string;
 
 /** Makes a key without a model list. */
 async function newKey(body: object = {}): Promise<string> {
@@ -60,9 +62,9 @@ function flood(count: number, key: string, body: object): { readonly answers: An
 }
 
 /** The statuses of a victim's requests, one after the other. */
-async function victimAsks(body: object): Promise<number[]> {
+async function victimAsks(body: object, key = victim): Promise<number[]> {
   const statuses: number[] = [];
-  for (let n = 0; n < VICTIM_REQUESTS; n += 1) statuses.push((await ask(victim, body)).status);
+  for (let n = 0; n < VICTIM_REQUESTS; n += 1) statuses.push((await ask(key, body)).status);
   return statuses;
 }
 const ALL_WELL = Array.from({ length: VICTIM_REQUESTS }, () => 200);
@@ -86,6 +88,8 @@ beforeAll(async () => {
       "{ id: idle, targets: [{ provider: wide, model: idle }] }",
       "{ id: endless, targets: [{ provider: wide, model: endless }] }",
       "{ id: slots, targets: [{ provider: wide, model: slots, max_parallel: 8, queue: 8, queue_timeout: 2s }] }",
+      "{ id: dear, targets: [{ provider: wide, model: dear, price: { input: 1, output: 10 } }] }",
+      "{ id: minute, targets: [{ provider: wide, model: minute, tpm: 200000 }] }",
       "{ id: echo, targets: [{ provider: echo, model: echo }] }",
     ],
   });
@@ -96,6 +100,8 @@ beforeAll(async () => {
   }
   gateway = await startGateway(workspace);
   [attacker, second, victim] = await Promise.all([newKey(), newKey(), newKey()]);
+  const { team_id } = (await (await admin(gateway, "/team/new", { max_budget: 10 })).json()) as { readonly team_id: string };
+  [teamAttacker, teamVictim] = await Promise.all([newKey({ team_id }), newKey({ team_id })]);
 });
 beforeEach(() => {
   upstream.reset();
@@ -141,6 +147,36 @@ describe("what keys share", () => {
     expect(await victimAsks({ model: "slots" })).toEqual(ALL_WELL);
     await eventually("the refusals", () => attack.answers.length === 24);
     expect(attack.answers.some(({ text }) => /This key has/.test(text))).toBe(true);
+    await attack.stop();
+  });
+
+  it("are budgets: what one key reserves is a share of the team's (I3)", async () => {
+    upstream.script("dear", { kind: "reply" });
+    expect(await victimAsks({ model: "dear", max_tokens: 100 }, teamVictim)).toEqual(ALL_WELL);
+    const many = await ask(teamAttacker, { model: "dear", n: 128, max_tokens: 7_800 });
+    expect(many).toMatchObject({ status: 400, text: expect.stringContaining("max_n of the step limits") as string });
+    const large = await ask(teamAttacker, { model: "dear", n: 8, max_tokens: 120_000 });
+    expect(large).toMatchObject({ status: 429 });
+    expect(large.text).toContain(
+      "may reserve 2.5 US dollars of the team's budget of 10 US dollars while other keys use it; 0 US",
+    );
+    upstream.script("dear", { kind: "hang" });
+    const attack = flood(10, teamAttacker, { model: "dear", stream: true, n: 8, max_tokens: 10_000 });
+    await eventually("the refusals", () => attack.answers.length === 7);
+    expect(new Set(attack.answers.map(({ status }) => status))).toEqual(new Set([429]));
+    upstream.script("dear", { kind: "reply" });
+    expect(await victimAsks({ model: "dear", max_tokens: 100 }, teamVictim)).toEqual(ALL_WELL);
+    await attack.stop();
+  });
+
+  it("are tokens of a deployment: a long reply of one key reserves a share of the window (I3)", async () => {
+    expect(await victimAsks({ model: "minute", max_tokens: 100 })).toEqual(ALL_WELL);
+    upstream.script("minute", { kind: "hang" });
+    const attack = flood(5, attacker, { model: "minute", stream: true, max_tokens: 199_000 });
+    await eventually("the refusals", () => attack.answers.length === 4);
+    upstream.script("minute", { kind: "reply" });
+    expect(await victimAsks({ model: "minute", max_tokens: 100 })).toEqual(ALL_WELL);
+    expect(attack.answers[0]?.text).toContain("of the deployment wide/minute's limit of 200000 tokens while other keys use it");
     await attack.stop();
   });
 

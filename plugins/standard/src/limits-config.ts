@@ -43,6 +43,9 @@ export interface LimitsConfig {
   readonly default_max_tokens: number;
   readonly max_in_flight: number;
   readonly in_flight_share: string;
+  readonly reserved_share: string;
+  readonly max_n: number;
+  readonly max_images: number;
   readonly max_cost?: number;
   readonly on_max_cost: "refuse" | "clamp" | "downgrade";
   readonly downgrade_to?: string;
@@ -161,6 +164,27 @@ export const limitsSchema: JsonSchema = {
       default: "50%",
       description:
         "The share of `max_in_flight` that one key, or all keys of one team, may have alone. With 50% each of k busy ones has max_in_flight / (k + 1), at least 16 while anything is free.",
+    },
+    reserved_share: {
+      type: "string",
+      pattern: "^(100|[1-9][0-9]?)%$",
+      default: "25%",
+      description:
+        "The share of a budget or token window of several keys that requests under way of one key may reserve, in this process. A key that no other has joined for a minute may reserve all; 100%: every key may.",
+    },
+    max_n: {
+      type: "integer",
+      minimum: 1,
+      maximum: 128,
+      default: 8,
+      description: "Replies (`n`) that one chat request may ask for.",
+    },
+    max_images: {
+      type: "integer",
+      minimum: 1,
+      maximum: 1_000,
+      default: 10,
+      description: "Images (`n`) that one request may ask for.",
     },
     max_cost: {
       type: "number",

@@ -1,7 +1,8 @@
 /** What `limits` takes before the body is read: requests and slots of the identity. */
 
 import type { Exchange, Identity, Soon, TakeResult } from "@sluice/spec";
-import { type Early, type HoldParts, LEASE_MARGIN_MS } from "./limits-hold.ts";
+import { type Early, LEASE_MARGIN_MS } from "./limits-hold.ts";
+import type { HoldParts } from "./limits-parts.ts";
 import { refusalOf, showLimits } from "./limits-refusal.ts";
 import { claimOf } from "./limits-rule.ts";
 

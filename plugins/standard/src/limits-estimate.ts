@@ -75,7 +75,10 @@ export function estimateTokens(
   let bytes = 0;
   const { texts, overhead } = promptParts(body);
   for (const text of texts) bytes += Buffer.byteLength(text);
-  const replies = operation === "chat" ? countOf(body) * (cap(body) ?? model?.info?.maxOutputTokens ?? otherwise) : 0;
+  const most = model?.info?.maxOutputTokens;
+  // No reply is longer than the model can make it, whatever the request says.
+  const length = Math.min(cap(body) ?? most ?? otherwise, most ?? Infinity);
+  const replies = operation === "chat" ? countOf(body) * length : 0;
   const completionTokens = Math.min(operation === "images" ? imageTokens(body) : replies, MOST_COMPLETION_TOKENS);
   return { ...promptOf(bytes, overhead), completionTokens };
 }
@@ -98,6 +101,20 @@ export class CostEstimator {
     const usage = usageOf(operation === "images", document.value, tokens, price);
     if (operation === "passthrough") keepReserved(exchange, usage);
     return pricer?.(attemptOf(target, provider, usage)).nanoUsd;
+  }
+
+  /** The part of what a call may cost, `nanoUsd`, that depends on the length of its reply. */
+  uncertainNanoUsd(
+    exchange: Exchange,
+    targets: readonly Target[] | undefined,
+    document: JsonDocument | undefined,
+    tokens: TokenEstimate | undefined,
+    nanoUsd: number,
+  ): number {
+    if (targets === undefined || document === undefined || tokens === undefined) return nanoUsd;
+    const withoutReply = { ...tokens, completionTokens: 0 };
+    const certain = targets.map((target) => this.nanoUsd(exchange, target, document, withoutReply) ?? 0);
+    return Math.max(0, nanoUsd - Math.max(0, ...certain));
   }
 }
 

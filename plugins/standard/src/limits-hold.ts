@@ -5,9 +5,7 @@ import {
   type Claim,
   type ClaimState,
   type Exchange,
-  GatewayError,
   type Granted,
-  type Host,
   type JsonDocument,
   type Refused,
   type Reservation,
@@ -15,24 +13,13 @@ import {
   type TakeResult,
   type Target,
 } from "@sluice/spec";
-import type { LimitsConfig } from "./limits-config.ts";
-import { type CostEstimator, estimateTokens, knownCost, type TokenEstimate } from "./limits-estimate.ts";
-import { refusalOf, showLimits, unpricedRefusal, usd } from "./limits-refusal.ts";
-import { type BudgetRule, claimOf, type Rule, type RuleSet, UNLIMITED } from "./limits-rule.ts";
-import type { RuleBook } from "./limits-rules.ts";
-import type { SoftBudgets } from "./limits-soft.ts";
-import { tokensFor, tokensUsed } from "./limits-tokens.ts";
-import type { Taker } from "./limits-take.ts";
-
-/** What a hold needs of its step. */
-export interface HoldParts {
-  readonly config: LimitsConfig;
-  readonly host: Host;
-  readonly book: RuleBook;
-  readonly taker: Taker;
-  readonly estimator: CostEstimator;
-  readonly soft: SoftBudgets;
-}
+import { estimateTokens, knownCost, type TokenEstimate } from "./limits-estimate.ts";
+import { refuse, showLimits, unpricedRefusal } from "./limits-refusal.ts";
+import { type BudgetRule, claimOf, isEnforced, type Rule, type RuleSet } from "./limits-rule.ts";
+import { checkMaxCost } from "./limits-max-cost.ts";
+import type { HoldParts } from "./limits-parts.ts";
+import { KeyPart } from "./limits-part.ts";
+import { tokensUsed } from "./limits-tokens.ts";
 
 /** What was taken before the body was read, and how those limits stand. */
 export interface Early {
@@ -44,6 +31,8 @@ export interface Early {
 interface Taken {
   readonly reservation: Reservation;
   readonly rules: readonly Rule[];
+  /** What it counts of the key's shares, claim by claim. */
+  readonly counted: readonly number[];
   /** The attempt that it was taken for, by its place among those of its target; `undefined`: the whole exchange. */
   readonly admission: Admission | undefined;
 }
@@ -69,6 +58,7 @@ export class Hold {
   readonly #entryNanoUsd: number;
   readonly #model: Exchange["model"];
   readonly #document: JsonDocument | undefined;
+  readonly #part: KeyPart;
   readonly #taken: Taken[] = [];
   #admissions: Admission[] | undefined;
   readonly #early: Early;
@@ -86,6 +76,7 @@ export class Hold {
     this.#early = early;
     this.#parts = parts;
     this.#exchange = exchange;
+    this.#part = new KeyPart(exchange, parts);
     this.#set = set;
     this.#estimate = asked.estimate;
     this.#entryNanoUsd = asked.nanoUsd;
@@ -99,14 +90,19 @@ export class Hold {
     const { late: rules } = this.#set;
     if (rules.length === 0) return;
     const estimate = this.#estimate;
-    const claims = rules.map((rule) => claimOf(rule, tokensFor(rule, estimate), this.#entryNanoUsd));
-    const result = this.#take(this.#exchange.id, claims, rules);
-    if (result instanceof Promise) return result.then((later) => this.#entered(later, claims));
-    this.#entered(result, claims);
+    const claims = rules.map((rule) => claimOf(rule, this.#part.tokensFor(rule, estimate), this.#entryNanoUsd));
+    const [targets, document, nanoUsd] = [this.#model?.targets, this.#document, this.#entryNanoUsd];
+    const { estimator } = this.#parts;
+    const uncertain = (): number => estimator.uncertainNanoUsd(this.#exchange, targets, document, estimate, nanoUsd);
+    const counted = this.#part.count(claims, rules, uncertain);
+    const result = this.#take(this.#exchange.id, claims, rules, counted);
+    if (result instanceof Promise) return result.then((later) => this.#entered(later, claims, counted));
+    return this.#entered(result, claims, counted);
   }
 
   /** The gate: what is not covered yet is reserved before the call is dispatched. */
   admit(exchange: Exchange, target: Target, document: JsonDocument): Soon<void> {
+    const { estimator } = this.#parts;
     const identity = exchange.identity;
     if (identity === undefined) return;
     const ofTarget = this.#parts.book.ofTarget(identity, target);
@@ -121,7 +117,7 @@ export class Hold {
     }
     const estimate = this.#estimateFor(exchange, document);
     const nanoUsd = this.#costOf(exchange, target, document, estimate, ofTarget);
-    this.#checkMaxCost(exchange, nanoUsd);
+    checkMaxCost(exchange, this.#committed(undefined) + nanoUsd, this.#maxCostNanoUsd);
     const admission: Admission = { target, nanoUsd, tokens: estimate.promptTokens + estimate.completionTokens };
     const rules: Rule[] = [];
     const claims: Claim[] = [];
@@ -138,23 +134,33 @@ export class Hold {
       const lacking = isBudget ? this.#committed(rule.provider) + nanoUsd - this.#reserved(rule) : 0;
       if (isBudget && lacking <= 0) continue;
       rules.push(rule);
-      claims.push(claimOf(rule, tokensFor(rule, estimate), lacking));
+      claims.push(claimOf(rule, this.#part.tokensFor(rule, estimate), lacking));
     }
     this.#admissions.push(admission);
     if (claims.length === 0) return;
     this.#serial += 1;
     const id = `${this.#exchange.id}:${this.#serial}`;
-    const taken: Taken = { reservation: { id, claims }, rules, admission };
-    const result = this.#take(id, claims, rules);
+    let taken: Taken;
+    let result;
+    try {
+      const uncertain = (): number => estimator.uncertainNanoUsd(exchange, [target], document, estimate, nanoUsd);
+      const counted = this.#part.count(claims, rules, uncertain, shared);
+      taken = { reservation: { id, claims }, rules, counted, admission };
+      result = this.#take(id, claims, rules, counted);
+    } catch (error) {
+      this.#dismiss(admission);
+      throw error;
+    }
     if (result instanceof Promise) return result.then((later) => this.#admitted(later, taken, shared));
-    this.#admitted(result, taken, shared);
+    return this.#admitted(result, taken, shared);
   }
 
   /** Ends every reservation with what was used. The rows are recorded by now. */
   settle(): void {
     const { attempts } = this.#exchange;
     const booked: string[] = [];
-    for (const { reservation, rules, admission } of this.#taken) {
+    for (const { reservation, rules, counted, admission } of this.#taken) {
+      this.#part.giveBack(rules, counted);
       const own = admission === undefined ? undefined : this.#attemptOf(admission);
       const used = admission === undefined ? attempts : own === undefined ? [] : [own];
       const claims = rules.map((rule, index) => {
@@ -178,36 +184,40 @@ export class Hold {
     this.#taken.length = 0;
   }
 
-  #take(id: string, claims: readonly Claim[], rules: readonly Rule[]): Soon<TakeResult> {
+  #take(id: string, claims: readonly Claim[], rules: readonly Rule[], counted: readonly number[]): Soon<TakeResult> {
     const { host, taker } = this.#parts;
     const leaseMs = Math.max(0, this.#exchange.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
-    return taker.take({ id, claims }, rules, leaseMs);
+    return this.#part.unlessRefused(rules, counted, () => taker.take({ id, claims }, rules, leaseMs));
   }
 
-  #entered(result: TakeResult, claims: readonly Claim[]): void {
+  #entered(result: TakeResult, claims: readonly Claim[], counted: readonly number[]): Soon<void> {
     const { late: rules } = this.#set;
     if (result.outcome === "granted")
-      this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, admission: undefined });
+      this.#keep(result, { reservation: { id: this.#exchange.id, claims }, rules, counted, admission: undefined });
     if (result.outcome !== "unseeded") {
       const { rules: early, states } = this.#early;
       showLimits(this.#exchange, [...early, ...rules], [...states, ...result.states]);
     }
-    if (result.outcome === "refused") throw this.#refused(result, rules, false);
+    if (result.outcome === "refused") return this.#refuse(result, rules, false);
   }
 
-  #admitted(result: TakeResult, taken: Taken, shared: number): void {
+  #dismiss(dismissed: Admission | undefined): void {
+    this.#admissions = this.#admissions?.filter((admission) => admission !== dismissed);
+  }
+
+  #admitted(result: TakeResult, taken: Taken, shared: number): Soon<void> {
     if (result.outcome === "granted") {
       this.#keep(result, taken);
       return;
     }
-    this.#admissions = this.#admissions?.filter((admission) => admission !== taken.admission);
-    if (result.outcome === "refused") throw this.#refused(result, taken.rules, result.short >= shared);
+    this.#dismiss(taken.admission);
+    if (result.outcome === "refused") return this.#refuse(result, taken.rules, result.short >= shared);
   }
 
-  #refused(result: Refused, rules: readonly Rule[], isOfTarget: boolean): GatewayError {
+  #refuse(result: Refused, rules: readonly Rule[], isOfTarget: boolean): Soon<never> {
     const rule = rules[result.short];
     this.#exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.whose);
-    return refusalOf(result, rules, this.#parts.host, isOfTarget);
+    return refuse(result, rules, this.#parts.host, isOfTarget);
   }
 
   /** From here on it is settled, also when the exchange has ended meanwhile. */
@@ -240,12 +250,6 @@ export class Hold {
     if (nanoUsd !== undefined) return nanoUsd;
     if (config.unpriced === "allow" || !(this.#set.isBudgeted || ofTarget.some(isEnforced))) return 0;
     throw unpricedRefusal(target.model);
-  }
-
-  #checkMaxCost(exchange: Exchange, nanoUsd: number): void {
-    if (this.#committed(undefined) + nanoUsd <= this.#maxCostNanoUsd) return;
-    const message = `The request may cost more than the ${usd(this.#maxCostNanoUsd)} US dollars it is allowed, at ${exchange.model?.id ?? "this model"}.`;
-    throw new GatewayError("budget_exceeded", message, { param: "x-sluice-max-cost" });
   }
 
   /** What calls so far have cost or may cost yet, of one provider or of all. */
@@ -290,8 +294,4 @@ export class Hold {
     }
     return sum;
   }
-}
-
-function isEnforced(rule: Rule): boolean {
-  return rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED;
 }

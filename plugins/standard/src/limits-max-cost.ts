@@ -75,6 +75,13 @@ export function fitToCost(
   });
 }
 
+/** Throws `budget_exceeded` where an exchange may cost more than it is allowed, all its calls together. */
+export function checkMaxCost({ model }: Exchange, nanoUsd: number, most: number): void {
+  if (nanoUsd <= most) return;
+  const message = `The request may cost more than the ${usd(most)} US dollars it is allowed, at ${model?.id ?? "this model"}.`;
+  throw new GatewayError("budget_exceeded", message, { param: MAX_COST_HEADER });
+}
+
 function cheaperModel(
   { model }: Exchange,
   identity: Identity,

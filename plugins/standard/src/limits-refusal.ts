@@ -10,7 +10,10 @@ import {
   isGatewayError,
   type MetricDescription,
   type Refused,
+  type Soon,
+  type StateReading,
 } from "@sluice/spec";
+import type { OverShare } from "./limits-open.ts";
 import type { BudgetRule, Rule } from "./limits-rule.ts";
 
 /** A slot is free when some request ends: nobody knows when. */
@@ -31,17 +34,34 @@ export function isOwnLimit(error: unknown): boolean {
   return isGatewayError(error) && OWN_LIMITS.has(error.code);
 }
 
+/** Throws the error of a refused reservation, or rejects with it once it is known how a budget stands. */
+export function refuse(
+  result: Refused,
+  rules: readonly Rule[],
+  host: Pick<Host, "clock" | "metrics" | "state">,
+  isOfTarget: boolean,
+): Soon<never> {
+  const rule = rules[result.short];
+  const end = (readings: readonly StateReading[]): never => {
+    throw refusalOf(result, rules, host, isOfTarget, readings[0]);
+  };
+  if (rule?.kind !== "budget") return end([]);
+  const read = host.state.read([rule.key]);
+  return read instanceof Promise ? read.then(end, () => end([])) : end(read);
+}
+
 /** The error of a refused reservation, counted. `isOfTarget`: another target may have room. */
 export function refusalOf(
   { short, neverFits, retryAfterMs, states }: Refused,
   rules: readonly Rule[],
   { clock, metrics }: Pick<Host, "clock" | "metrics">,
   isOfTarget: boolean,
+  reading?: StateReading,
 ): GatewayError {
   const rule = rules[short];
   if (rule === undefined) throw new GatewayError("internal_error", "A limit was refused that nobody asked for.");
   metrics.counter(REFUSALS).with(rule.kind).add();
-  if (rule.kind === "budget") return budgetRefusal(rule, states[short], clock, isOfTarget);
+  if (rule.kind === "budget") return budgetRefusal(rule, states[short], clock, isOfTarget, reading);
   const { limit } = rule.claim;
   if (rule.kind === "slots") {
     const message = `The ${rule.whose} may have ${limit} requests at the same time, and has them.`;
@@ -57,13 +77,41 @@ export function refusalOf(
   });
 }
 
-function budgetRefusal(rule: BudgetRule, state: ClaimState | undefined, clock: Clock, isOfTarget: boolean): GatewayError {
+/** The refusal of a key that has its share of a limit it shares with other keys. Waiting helps: the reservations end. */
+export function overShareRefusal(
+  { rule, open, most }: OverShare,
+  { metrics }: Pick<Host, "metrics">,
+  isOfTarget: boolean,
+): GatewayError {
+  metrics.counter(REFUSALS).with(rule.kind).add();
+  const isBudget = rule.kind === "budget";
+  const show = (amount: number): string => (isBudget ? `${usd(amount)} US dollars` : `${amount} tokens`);
+  const limit = isBudget ? rule.limitNanoUsd : rule.claim.limit;
+  const message = `Requests of this key may reserve ${show(most)} of the ${rule.whose}'s ${isBudget ? "budget" : "limit"} of ${show(limit)} while other keys use it; ${show(open)} are reserved by requests under way. A smaller max_tokens may help.`;
+  return new GatewayError(isBudget ? "budget_exceeded" : "rate_limited", message, {
+    retryable: isOfTarget,
+    retryAfterMs: SLOT_WAIT_MS,
+  });
+}
+
+function budgetRefusal(
+  rule: BudgetRule,
+  state: ClaimState | undefined,
+  clock: Clock,
+  isOfTarget: boolean,
+  reading: StateReading | undefined,
+): GatewayError {
   const { whose, limitNanoUsd, period } = rule;
   const left = state?.remaining ?? 0;
+  const { spentNanoUsd: spent, reservedNanoUsd: reserved } = reading ?? {};
+  const stand =
+    spent === undefined || reserved === undefined || reserved === 0
+      ? ""
+      : ` ${usd(spent)} are spent, and ${usd(reserved)} are reserved by requests under way.`;
   const message =
     left > 0
-      ? `The request may cost more than the ${usd(left)} US dollars that are left of the ${whose}'s budget of ${usd(limitNanoUsd)}; a smaller max_tokens may help.`
-      : `The ${whose}'s budget of ${usd(limitNanoUsd)} US dollars is spent or reserved.`;
+      ? `The request may cost more than the ${usd(left)} US dollars that are left of the ${whose}'s budget of ${usd(limitNanoUsd)}; a smaller max_tokens may help.${stand}`
+      : `The ${whose}'s budget of ${usd(limitNanoUsd)} US dollars is spent or reserved.${stand}`;
   return new GatewayError("budget_exceeded", message, {
     retryable: isOfTarget,
     ...(period.endMs === null ? {} : { retryAfterMs: Math.max(1_000, period.endMs - clock.now()) }),

@@ -86,6 +86,11 @@ export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Clai
   }
 }
 
+/** Whether a rule is a budget that may refuse. */
+export function isEnforced(rule: Rule): boolean {
+  return rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED;
+}
+
 /** A set of rules, with what a request must be looked at for. */
 export function ruleSet(rules: readonly Rule[]): RuleSet {
   const budgets = rules.filter((rule) => rule.kind === "budget");
@@ -128,6 +133,12 @@ function limitOf(rule: Rule): number {
 }
 
 const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
+/** Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models, targets and of all. */
+export function isOfOneKey({ whose }: Rule): boolean {
+  return whose === "key" || whose === KEY_AT_MODEL;
+}
+
+const KEY_AT_MODEL = "key at this model";
 const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
 
 /** Requests or tokens in a window, of `key`, `team`, … and its id. */
@@ -135,7 +146,7 @@ export function rate(per: string, subject: string, kind: RateRule["kind"], limit
   const key = `${kind}:${subject}:${windowMs}`;
   return {
     kind,
-    whose: per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per,
+    whose: per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per,
     isShown: SHOWN.has(per),
     isOfModel: OF_MODEL.has(per),
     claim: { kind: "window", key, limit, windowMs, amount: 1 },
@@ -144,7 +155,7 @@ export function rate(per: string, subject: string, kind: RateRule["kind"], limit
 
 /** Requests at the same time. */
 export function slot(per: string, subject: string, limit: number): SlotRule {
-  const whose = per === "key_model" ? "key at this model" : per === "global" ? "gateway" : per;
+  const whose = per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per;
   return { kind: "slots", whose, isOfModel: OF_MODEL.has(per), claim: { kind: "concurrent", key: `parallel:${subject}`, limit } };
 }
 

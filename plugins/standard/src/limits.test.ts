@@ -34,6 +34,9 @@ const CONFIG: LimitsConfig = {
   default_max_tokens: 100,
   max_in_flight: 10,
   in_flight_share: "50%",
+  reserved_share: "25%",
+  max_n: 8,
+  max_images: 10,
   on_max_cost: "refuse",
   limit_master: false,
 };
@@ -263,7 +266,7 @@ describe("a budget", () => {
       return Number.isSafeInteger(nanoUsd) ? { status: "priced", nanoUsd } : { status: "unpriced", nanoUsd: undefined };
     };
     const identity = keyWith({ maxBudgetNanoUsd: 100 });
-    for (const more of [{ max_tokens: 1e15 }, { max_completion_tokens: 1e300, n: 128 }]) {
+    for (const more of [{ max_tokens: 1e15 }, { max_completion_tokens: 1e300, n: 8 }]) {
       const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "hello" }], ...more });
       const entered = stage({ config: { unpriced: "allow" } }).enter(identity, { request, pricer: exact });
       await expect(entered).rejects.toMatchObject({ code: "budget_exceeded" });

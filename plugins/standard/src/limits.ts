@@ -1,11 +1,13 @@
 /** The step `limits`: rates, budgets and room. Everything is reserved before anything is dispatched, and settled by the rows. */
 
 import { defineStep, passOn } from "@sluice/kit";
-import type { Exchange, Host, Identity, Soon } from "@sluice/spec";
+import { type Exchange, GatewayError, type Host, type Identity, type Soon } from "@sluice/spec";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./limits-config.ts";
 import { CostEstimator, estimateTokens } from "./limits-estimate.ts";
 import { takeEarly } from "./limits-early.ts";
-import { type Early, Hold, type HoldParts } from "./limits-hold.ts";
+import { type Early, Hold } from "./limits-hold.ts";
+import type { HoldParts } from "./limits-parts.ts";
+import { OpenReservations } from "./limits-open.ts";
 import { costOfRequest, fitToCost, MAX_COST_HEADER, maxCostOf } from "./limits-max-cost.ts";
 import { unpricedRefusal } from "./limits-refusal.ts";
 import { Room } from "./limits-room.ts";
@@ -36,7 +38,15 @@ export const limits = defineStep<LimitsConfig>({
   create(config, host) {
     const book = new RuleBook(config, host);
     const estimator = new CostEstimator(host);
-    const parts: HoldParts = { config, host, book, taker: new Taker(host), estimator, soft: new SoftBudgets(host) };
+    const parts: HoldParts = {
+      config,
+      host,
+      book,
+      taker: new Taker(host),
+      estimator,
+      soft: new SoftBudgets(host),
+      open: new OpenReservations(config.reserved_share, host),
+    };
     const room = new Room(config, host);
     const hasTargetRules = book.hasProviderBudgets || hasLimitedTarget(host);
     const EARLY = Symbol("limits: taken before the body");
@@ -58,6 +68,7 @@ export const limits = defineStep<LimitsConfig>({
       enter(exchange) {
         const { identity } = exchange;
         if (identity === undefined) return false;
+        checkReplies(exchange, config);
         // A calculation calls no upstream: it is a request and has a place, and no more.
         const isCall = exchange.operation !== "spend";
         const known = exchange.state.get(EARLY) as Early | undefined;
@@ -112,6 +123,15 @@ function reserve(exchange: Exchange, identity: Identity, parts: HoldParts, hasTa
   const hold = new Hold(parts, exchange, set, { estimate, nanoUsd: nanoUsd ?? 0, maxCostNanoUsd }, early);
   if (hasMoney || hasTargetRules) exchange.gates.push((asking, target, document) => hold.admit(asking, target, document));
   return hold.enter();
+}
+
+/** Bounds how many replies a request asks for: each may be as long as the model can. Throws `invalid_field`. */
+function checkReplies({ operation, request }: Exchange, { max_n: replies, max_images: images }: LimitsConfig): void {
+  const most = operation === "chat" ? replies : operation === "images" ? images : Infinity;
+  const n = request?.document.value.n;
+  if (typeof n !== "number" || n <= most) return;
+  const option = operation === "chat" ? "max_n" : "max_images";
+  throw new GatewayError("invalid_field", `The field n must be at most ${most} (${option} of the step limits).`, { param: "n" });
 }
 
 function hasLimitedTarget({ models }: Host): boolean {
