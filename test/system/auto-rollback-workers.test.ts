@@ -46,7 +46,7 @@ async function ask(times: number): Promise<number[]> {
   const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
   for (let count = 0; count < times; count += 1) {
     const asked = request(`${gateway.publicUrl}/v1/chat/completions`, { method: "POST", agent: connection, headers });
-    asked.end(JSON.stringify({ model: "m", messages: MESSAGES }));
+    asked.end(JSON.stringify({ model: "m", messages: MESSAGES, user: `number ${count}` }));
     const [reply] = (await once(asked, "response")) as [IncomingMessage];
     await buffer(reply);
     statuses.push(reply.statusCode ?? 0);

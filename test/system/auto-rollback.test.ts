@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
-import { admin, type Attempt, chat, configPost, configStatus, MESSAGES } from "./client.ts";
+import { admin, type Attempt, chat, configPost, configStatus, createKey, MESSAGES } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "./gateway-process.ts";
 import { NEVER_EJECTS } from "./workspace.ts";
@@ -35,10 +35,15 @@ function edit(...models: string[]): Promise<Attempt> {
   return configPost(gateway, "reload");
 }
 
-async function ask(times: number, model = "m"): Promise<number[]> {
+let asked = 0;
+
+async function ask(times: number, model = "m", key = gateway.masterKey, more: object = {}): Promise<number[]> {
+  const init = { headers: { authorization: `Bearer ${key}` } };
   const statuses: number[] = [];
   for (let count = 0; count < times; count += 1) {
-    const response = await chat(gateway, { model, messages: MESSAGES });
+    // Each asks something else: one body of one key that fails says nothing of an edit.
+    const messages = [...MESSAGES, { role: "user", content: `Number ${(asked += 1)}.` }];
+    const response = await chat(gateway, { model, messages, ...more }, init);
     await response.arrayBuffer();
     statuses.push(response.status);
   }
@@ -136,5 +141,24 @@ describe("an edit whose requests fail", () => {
       `it stays, because generation ${Number(generation) - 1} would open the models secret`,
     );
     expect(await ask(1, "secret")).toEqual([404]);
+  });
+
+  it("is not taken back for what one key makes fail (I9)", async () => {
+    const [attacker, victim] = (await Promise.all(
+      ["attacker", "victim"].map(async (alias) => (await createKey(gateway, { key_alias: alias })).key),
+    )) as [string, string];
+    upstream.script(({ parsed }) => (parsed?.["user"] === "attacker" ? { kind: "reset" } : { kind: "reply" }));
+    await edit(target("calm"));
+    await ask(100, "m", victim);
+    const { generation } = await edit(target("calm"), "{ id: added, targets: [{ provider: echo, model: echo }] }");
+    await ask(5, "m", victim);
+    await ask(20, "m", attacker, { user: "attacker", num_retries: 0 });
+    await ask(5, "m", victim);
+    expect(await status()).toMatchObject({ live: { generation, contents_of: null }, last_attempt: { outcome: "applied" } });
+    // The upstream's own 5xx at a target that the edit left alone are no evidence, for any key.
+    upstream.script({ kind: "error", status: 500, message: "no" });
+    await ask(10, "m", attacker);
+    await ask(10, "m", victim);
+    expect((await status()).live).toMatchObject({ generation, contents_of: null });
   });
 });

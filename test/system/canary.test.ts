@@ -207,8 +207,9 @@ describe("a canary of several workers", () => {
           },
           20_000,
         );
+      let number = 0;
       const fresh = (): Promise<Response> =>
-        chat(several, { model: "m", messages: MESSAGES }, { headers: { connection: "close" } });
+        chat(several, { model: "m", messages: MESSAGES, user: `number ${(number += 1)}` }, { headers: { connection: "close" } });
 
       write("bad");
       await configPost(several, "reload", { canary: { share: "100%", for: "10m", min_requests: 6 } });

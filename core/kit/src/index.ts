@@ -26,3 +26,5 @@ export { discardReply } from "./stream/discard.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";
 export { type CaseVariant, caseVariant } from "./guard/case-variants.ts";
 export { fromLocal, offsetMs } from "./zone.ts";
+export { isModelOf } from "./model-pattern.ts";
+export { requestDigest } from "./request-digest.ts";

@@ -1,6 +1,6 @@
 /** A lease: one exchange's use of a deployment, from the choice to the end of what came of it. */
 
-import { hash } from "node:crypto";
+import { requestDigest } from "@sluice/kit";
 import { holderOf } from "@sluice/kit/state";
 import type { AttemptObserver } from "@sluice/kit/transport";
 import type { Attempt, Exchange, Log, Target } from "@sluice/spec";
@@ -27,8 +27,6 @@ export interface LeaseParts {
 
 /** The leases of an exchange and its branches that are under way. */
 const LEASES = Symbol("leases");
-/** Of a longer body, its beginning and its end are told apart. */
-const DIGESTED_CHARACTERS = 65_536;
 
 /** The lease that an exchange, or the one that it is a branch of, has at the moment. */
 export function leaseOf(exchange: Exchange): Lease | undefined {
@@ -189,7 +187,7 @@ export class Lease {
   #failed(attempt: Attempt, at: Standing) {
     return {
       ...at,
-      body: digestOf(this.#parts.exchange),
+      body: requestDigest(this.#parts.exchange.request),
       isForced: isForced(attempt),
       isAfterHead: isAfterHead(attempt),
       retryAfterMs: attempt.error?.retryAfterMs,
@@ -224,13 +222,4 @@ export class Lease {
     const until = new Date(ejectedUntilMs ?? 0).toISOString();
     log.warn("deployment ejected", { ...fields, cause, until, credential: isCredentialRefused, ejections: deployment.ejections });
   }
-}
-
-/** A digest of what was asked. Two bodies are the same where length, beginning and end are. */
-function digestOf({ request }: Exchange): string {
-  if (request === undefined) return "";
-  const { bytes } = request.raw === undefined ? request.document : { bytes: request.raw };
-  const parts =
-    bytes.length <= 2 * DIGESTED_CHARACTERS ? [bytes] : [bytes.slice(0, DIGESTED_CHARACTERS), bytes.slice(-DIGESTED_CHARACTERS)];
-  return `${bytes.length} ${parts.map((part) => hash("sha256", part, "base64url")).join(" ")}`;
 }

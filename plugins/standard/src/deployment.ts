@@ -1,5 +1,6 @@
 /** A deployment: what the process knows of one target of the configuration. It outlives generations. */
 
+import { isModelOf } from "@sluice/kit";
 import { Places } from "@sluice/kit/state";
 import type { Clock, DeploymentRegistry, DeploymentView, ModelHealth, SharedValue, Target } from "@sluice/spec";
 import type { Breaker } from "./breaker.ts";
@@ -108,13 +109,6 @@ export class Deployment implements SharedValue {
 }
 
 const STATES = { closed: 0, half_open: 1, open: 2 } as const;
-
-/** Whether a model is what a target's pattern stands for. A pattern has its `*` where the rest of the id goes. */
-function isModelOf(pattern: string, model: string): boolean {
-  const [before = "", ...rest] = pattern.split("*");
-  const after = rest.at(-1);
-  return after === undefined ? pattern === model : model.startsWith(before) && model.endsWith(after);
-}
 
 function newestLatency(records: readonly Health[]): number | undefined {
   const known = records.flatMap(({ stream, whole }) => [stream, whole]).filter(({ lastMs }) => lastMs !== undefined);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Authority, GatewayError, type Attempt } from "@sluice/spec";
-import { fakeAttempt, fakeClock, fakeLog } from "@sluice/kit/testing";
+import { fakeAttempt, fakeClock, fakeIdentity, fakeLog } from "@sluice/kit/testing";
 import { RouteTable } from "../pipeline/routes.ts";
 import { snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { readPlan } from "./canary-plan.ts";
@@ -24,10 +24,11 @@ function start(words: Partial<Parameters<typeof readPlan>[0]> = {}) {
   const live = generation(1);
   const plan = readPlan({ share: "25%", for: "10m", minRequests: 4, ...words });
   const canary = startCanary(generation(2), live, plan, 0, (verdict) => void ends.push(endOf([verdict]).join(": ")));
-  const serve = (count: number, failed = 0, attempts: readonly Attempt[] = []): void => {
+  const serve = (count: number, failed = 0, attempts: readonly Attempt[] = [], keys = ["a", "b", "c"]): void => {
     for (let index = 0; index < count; index += 1) {
       const failure = index < failed ? new GatewayError("upstream_unreachable", "No.") : undefined;
-      canary.tally.add({ startedAtMs: Date.UTC(2026, 0, 1), failure, reply: undefined, attempts });
+      const identity = fakeIdentity({ keyId: keys[index % keys.length] ?? "" });
+      canary.tally.add({ startedAtMs: Date.UTC(2026, 0, 1), failure, reply: undefined, attempts, identity });
     }
   };
   return { canary, live, ends, serve };
@@ -78,6 +79,15 @@ describe("the end of a canary", () => {
     const { ends, serve } = start({ abortIf: "p99>2s", minRequests: 16 });
     serve(16, 0, [fakeAttempt({ firstContentAtMs: Date.UTC(2026, 0, 1) + 3_000 })]);
     expect(ends).toEqual(["returned: one in a hundred of its requests waited more than 2000 ms for content"]);
+  });
+
+  it("needs failures and waits of more than one key (I9)", () => {
+    const { ends, serve } = start({ abortIf: "error_rate>25% or p99>2s", minRequests: 16 });
+    serve(16, 0, [], ["victim"]);
+    serve(48, 48, [fakeAttempt({ firstContentAtMs: Date.UTC(2026, 0, 1) + 3_000 })], ["attacker"]);
+    expect(ends).toEqual([]);
+    serve(16, 16, [], ["victim"]);
+    expect(ends).toHaveLength(1);
   });
 
   it("does not count what clients did wrong", () => {

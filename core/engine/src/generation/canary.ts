@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { Generation } from "./generation.ts";
+import { evidenceOf } from "./ended-by-key.ts";
 import { Tally } from "./tally.ts";
 
 /** What a canary was asked to be. */
@@ -63,10 +64,14 @@ export function startCanary(
     stop();
     onVerdict({ digest, kind, reason, requests: tally.requests, minRequests });
   };
-  const tally = new Tally(() => {
-    const fault = tally.requests >= minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
-    if (fault !== undefined) judge("fault", fault);
-  });
+  const change = { from: live.snapshot, to: generation.snapshot };
+  const tally = new Tally(
+    () => {
+      const fault = tally.requests >= minRequests ? faultOf(plan, tally, tally.requests % P99_EVERY === 0) : undefined;
+      if (fault !== undefined) judge("fault", fault);
+    },
+    (counted) => evidenceOf(counted, change),
+  );
   const liveTally = new Tally();
   const others = live.tally;
   generation.tally = tally;
@@ -99,11 +104,10 @@ export function endOf(verdicts: readonly [CanaryVerdict, ...CanaryVerdict[]]): r
 
 function faultOf({ abortIf }: CanaryPlan, tally: Tally, looksAtWaits: boolean): string | undefined {
   const { errorRate, p99Ms } = abortIf;
-  if (errorRate !== undefined && tally.errorRate > errorRate) {
-    return `${tally.errors} of its ${tally.requests} requests failed, more than ${percent(errorRate)}`;
+  if (errorRate !== undefined && tally.byKey.exceeds(errorRate)) {
+    return `${tally.byKey.errors} of its ${tally.requests} requests failed, more than ${percent(errorRate)}`;
   }
-  const waitMs = looksAtWaits && p99Ms !== undefined ? tally.p99Ms() : undefined;
-  if (waitMs === undefined || p99Ms === undefined || waitMs <= p99Ms) return undefined;
+  if (!looksAtWaits || p99Ms === undefined || !tally.waitsExceed(p99Ms)) return undefined;
   return `one in a hundred of its requests waited more than ${p99Ms} ms for content`;
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { GatewayError } from "@sluice/spec";
-import { fakeClock } from "@sluice/kit/testing";
+import { type Attempt, GatewayError } from "@sluice/spec";
+import { fakeAttempt, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import type { Generation } from "./generation.ts";
 import { type SwapFault, SwapWatch } from "./swap-watch.ts";
 import type { Counter } from "./tally.ts";
@@ -14,20 +14,33 @@ let faults: SwapFault[];
 const generationOf = (number: number, digest = `digest-${number}`): Generation =>
   ({ number, snapshot: { digest }, tally: undefined as Counter | undefined }) as unknown as Generation;
 
-/** Requests that end on a generation, those that fail last. */
-function end(generation: Generation, requests: number, errors = 0): void {
+interface EndParts {
+  readonly keys?: readonly string[];
+  readonly attempts?: readonly Attempt[];
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Requests of several keys that end on a generation, those that fail last. */
+function end(generation: Generation, requests: number, errors = 0, parts: EndParts = {}): void {
+  const { keys = ["a", "b", "c", "d"], attempts = [], body, signal } = parts;
   for (let index = 0; index < requests; index += 1) {
     const failure = index >= requests - errors ? new GatewayError("upstream_unreachable", "no") : undefined;
-    generation.tally?.add({ startedAtMs: 0, failure, reply: undefined, attempts: [] });
+    const identity = fakeIdentity({ keyId: keys[index % keys.length] ?? "" });
+    const request = fakeRequest({ model: "m", user: body ?? String(index) });
+    const counted = { startedAtMs: 0, failure, reply: undefined, attempts, identity, request };
+    generation.tally?.add(signal === undefined ? counted : { ...counted, signal });
   }
 }
 
-beforeEach(() => {
+beforeEach(beforeEachOne);
+
+function beforeEachOne(): void {
   clock = fakeClock();
   watch = new SwapWatch(SETTINGS, clock);
   faults = [];
   watch.onFault = (fault) => faults.push(fault);
-});
+}
 
 describe("the watch over a swap", () => {
   const [old, next] = [generationOf(1), generationOf(2)];
@@ -53,12 +66,12 @@ describe("the watch over a swap", () => {
     end(next, 80);
     end(next, 20, 20);
     expect(faults).toEqual([]);
-    end(next, 1, 1);
-    expect(faults).toHaveLength(1);
+    end(next, 4, 4);
+    expect(faults).not.toEqual([]);
   });
 
   it("says nothing where those before failed as well, or were too few to tell", () => {
-    swapAfter(40, 2);
+    swapAfter(40, 4);
     end(next, 40, 40);
     expect(faults).toEqual([]);
     watch = new SwapWatch(SETTINGS, clock);
@@ -120,5 +133,60 @@ describe("the watch over a swap", () => {
     watch.follow(third, next, false);
     watch.follow(fourth, third, true);
     expect(watch.judged?.before).toEqual({ requests: 50, errors: 0 });
+  });
+
+  it("needs failures of two keys, or of one with different bodies that is alone (I9)", () => {
+    swapAfter(100);
+    end(next, 30, 0, { keys: ["victim"] });
+    end(next, 100, 100, { keys: ["attacker"] });
+    expect(faults).toEqual([]);
+    end(next, 30, 30, { keys: ["victim"] });
+    expect(faults).not.toEqual([]);
+    for (const [body, found] of [
+      ["same", 0],
+      [undefined, 1],
+    ] as const) {
+      beforeEachOne();
+      swapAfter(50);
+      end(next, 20, 20, { keys: ["only"], ...(body === undefined ? {} : { body }) });
+      expect(faults).toHaveLength(found);
+    }
+  });
+
+  it("is not put off by one key whose requests failed before", () => {
+    watch.follow(old, undefined, true);
+    end(old, 60, 0, { keys: ["a", "b"] });
+    end(old, 30, 30, { keys: ["attacker"] });
+    watch.follow(next, old, true);
+    end(next, 40, 40);
+    expect(faults).not.toEqual([]);
+  });
+
+  it("counts no client that left", () => {
+    swapAfter(50);
+    const signal = AbortSignal.abort(new GatewayError("client_closed", "left"));
+    end(next, 40, 40, { signal });
+    expect(faults).toEqual([]);
+  });
+
+  it("takes the upstream's own 5xx for no evidence where the edit left the target alone", () => {
+    const target = fakeTarget("p", "m");
+    const model = { id: "m", entry: "m", mode: "chat" as const, targets: [target], accessGroups: [], ownedBy: "p" };
+    const attempts = [fakeAttempt({ target, model, upstreamStatus: 500 })];
+    const settings = (address: string) => ({
+      providers: [{ name: "p", use: "openai", options: { base_url: address }, timeouts: {}, connections: 1 }],
+      models: [{ id: "m", targets: [{ provider: "p", model: "m" }] }],
+    });
+    for (const [address, found] of [
+      ["http://a", 0],
+      ["http://b", 1],
+    ] as const) {
+      beforeEachOne();
+      Object.assign(old.snapshot, settings("http://a"));
+      Object.assign(next.snapshot, settings(address));
+      swapAfter(50);
+      end(next, 20, 20, { attempts });
+      expect(faults).toHaveLength(found);
+    }
   });
 });

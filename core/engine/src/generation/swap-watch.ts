@@ -2,9 +2,10 @@
 
 import type { Clock } from "@sluice/spec";
 import { BoundedMap } from "../config/bounded-map.ts";
-import type { AutoRollbackSettings } from "../config/snapshot.ts";
+import type { AutoRollbackSettings, Snapshot } from "../config/snapshot.ts";
 import type { Generation } from "./generation.ts";
-import { type Counted, hasFailed } from "./tally.ts";
+import { EndedByKey, type EndedRequest, evidenceOf } from "./ended-by-key.ts";
+import type { Counted } from "./tally.ts";
 
 /** How requests ended. */
 export interface Ended {
@@ -39,10 +40,9 @@ interface Watched {
   readonly generation: Generation;
   readonly previous: Generation;
   readonly untilMs: number;
-  readonly earlier: readonly boolean[];
-  requests: number;
-  errors: number;
-  before: { requests: number; errors: number };
+  readonly earlier: readonly EndedRequest[];
+  readonly since: EndedByKey;
+  readonly before: EndedByKey;
 }
 
 /** Follows the generation that serves everybody. */
@@ -54,8 +54,8 @@ export class SwapWatch {
   readonly #settings: AutoRollbackSettings;
   readonly #clock: Clock;
   readonly #settled = new BoundedMap<true>(KEPT_DIGESTS);
-  /** Whether each of the newest requests failed, the newest last. */
-  #newest: boolean[] = [];
+  /** How the newest requests ended, the newest last. */
+  #newest: EndedRequest[] = [];
   #live: Generation | undefined;
   #watched: Watched | undefined;
 
@@ -68,14 +68,22 @@ export class SwapWatch {
   get judged(): Judged | undefined {
     const watched = this.#current();
     if (watched === undefined) return undefined;
-    const { generation, untilMs, requests, errors, before } = watched;
-    return { generation: generation.number, untilMs, requests, errors, before: { ...before } };
+    const { generation, untilMs, since, before } = watched;
+    const { requests, errors } = since;
+    return {
+      generation: generation.number,
+      untilMs,
+      requests,
+      errors,
+      before: { requests: before.requests, errors: before.errors },
+    };
   }
 
   /** A generation serves everybody from now on. Judged is an edit alone: not a start, and not what has served before. */
   follow(generation: Generation, previous: Generation | undefined, isEdit: boolean): void {
     const isJudged = isEdit && previous !== undefined && this.#settled.get(generation.snapshot.digest) === undefined;
-    const errors = this.#newest.filter(Boolean).length;
+    const before = new EndedByKey();
+    for (const ended of this.#newest) before.add(ended);
     this.#live = generation;
     this.#watched = !isJudged
       ? undefined
@@ -84,11 +92,11 @@ export class SwapWatch {
           previous,
           untilMs: this.#clock.now() + this.#settings.forMs,
           earlier: [...this.#newest],
-          requests: 0,
-          errors: 0,
-          before: { requests: this.#newest.length, errors },
+          since: new EndedByKey(),
+          before,
         };
-    generation.tally = { add: (counted: Counted) => this.#count(generation, hasFailed(counted)) };
+    const change = isJudged ? { from: previous.snapshot, to: generation.snapshot } : undefined;
+    generation.tally = { add: (counted: Counted) => this.#count(generation, counted, change) };
   }
 
   /** What was found is acted upon: these contents are judged no more, and their requests are nothing to compare with. */
@@ -100,25 +108,28 @@ export class SwapWatch {
     this.#watched = undefined;
   }
 
-  #count(generation: Generation, isError: boolean): void {
+  #count(generation: Generation, counted: Counted, change: { readonly from: Snapshot; readonly to: Snapshot } | undefined): void {
     const watched = this.#current();
+    const ended = evidenceOf(counted, undefined);
     if (generation !== this.#live) {
       // An upstream that fails fails those of before as well.
-      if (watched !== undefined) add(watched.before, isError);
+      watched?.before.add(ended);
       return;
     }
-    this.#newest.push(isError);
+    this.#newest.push(ended);
     if (this.#newest.length > KEPT) this.#newest.shift();
     if (watched === undefined) return;
-    add(watched, isError);
-    const fault = isError ? this.#faultOf(watched) : undefined;
+    const evidence = ended.isError ? evidenceOf(counted, change) : ended;
+    watched.since.add(evidence);
+    const fault = evidence.isError ? this.#faultOf(watched) : undefined;
     if (fault !== undefined) this.onFault(fault);
   }
 
-  #faultOf({ generation, previous, requests, errors, before }: Watched): SwapFault | undefined {
+  #faultOf({ generation, previous, since, before }: Watched): SwapFault | undefined {
     const { errorRate, onlyBelow, minRequests } = this.#settings;
-    if (requests < minRequests || errors / requests <= errorRate) return undefined;
-    if (before.requests < minRequests || before.errors / before.requests >= onlyBelow) return undefined;
+    const { requests, errors } = since;
+    if (requests < minRequests || !since.exceeds(errorRate)) return undefined;
+    if (before.requests < minRequests || before.commonShare() >= onlyBelow) return undefined;
     const reason = `${errors} of the first ${requests} requests of generation ${generation.number} failed, of the ${before.requests} before ${before.errors}`;
     return { generation: generation.number, previous: previous.number, reason };
   }
@@ -127,9 +138,4 @@ export class SwapWatch {
     if (this.#watched !== undefined && this.#clock.now() > this.#watched.untilMs) this.#watched = undefined;
     return this.#watched;
   }
-}
-
-function add(ended: { requests: number; errors: number }, isError: boolean): void {
-  ended.requests += 1;
-  if (isError) ended.errors += 1;
 }

@@ -1,6 +1,7 @@
 /** The tally of a generation that is being watched: how many of its requests failed, and how long they waited. */
 
-import type { Attempt, GatewayError, Reply } from "@sluice/spec";
+import type { Attempt, GatewayError, GatewayRequest, Identity, Reply } from "@sluice/spec";
+import { EndedByKey, type EndedRequest, evidenceOf, hasFailed } from "./ended-by-key.ts";
 
 /** What a tally reads of an exchange that is over. */
 export interface Counted {
@@ -8,16 +9,14 @@ export interface Counted {
   readonly failure: GatewayError | undefined;
   readonly reply: Reply | undefined;
   readonly attempts: readonly Attempt[];
+  readonly identity?: Identity | undefined;
+  readonly request?: GatewayRequest | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** Whoever counts the requests of a generation as they end. */
 export interface Counter {
   add(counted: Counted): void;
-}
-
-/** Whether a request ended with a status from 500 on; a stream that broke did. */
-export function hasFailed({ failure, reply }: Counted): boolean {
-  return (failure?.status ?? reply?.status ?? 0) >= 500;
 }
 
 /** Waits that are kept: the newest ones. */
@@ -28,11 +27,19 @@ export class Tally implements Counter {
   requests = 0;
   /** Requests that ended with a status from 500 on, streams that broke included. */
   errors = 0;
-  readonly #waits: number[] = [];
+  /** The failures that say something of the generation. */
+  readonly byKey = new EndedByKey();
+  readonly #waits: { readonly ms: number; readonly key: string }[] = [];
+  readonly #judge: (counted: Counted) => EndedRequest;
   readonly #onCounted: () => void;
 
-  constructor(onCounted: () => void = () => undefined) {
+  /** `judge` says what a request is as evidence. */
+  constructor(
+    onCounted: () => void = () => undefined,
+    judge: (counted: Counted) => EndedRequest = (counted) => evidenceOf(counted, undefined),
+  ) {
     this.#onCounted = onCounted;
+    this.#judge = judge;
   }
 
   /** Between 0 and 1; 0 without requests. */
@@ -44,15 +51,33 @@ export class Tally implements Counter {
     const { startedAtMs, attempts } = counted;
     const last = attempts.at(-1);
     const contentAtMs = last?.firstContentAtMs ?? last?.endedAtMs;
-    if (contentAtMs !== undefined) this.#waits[this.requests % MAX_WAITS] = contentAtMs - startedAtMs;
+    const evidence = this.#judge(counted);
+    if (contentAtMs !== undefined) {
+      this.#waits[this.requests % MAX_WAITS] = { ms: contentAtMs - startedAtMs, key: evidence.key };
+    }
     this.requests += 1;
+    this.byKey.add(evidence);
     if (hasFailed(counted)) this.errors += 1;
     this.#onCounted();
   }
 
   /** The wait for the first content, in milliseconds, that one in a hundred exceeds; `undefined` without any. */
   p99Ms(): number | undefined {
-    const sorted = this.#waits.filter((wait) => wait !== undefined).sort((left, right) => left - right);
-    return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)];
+    return p99Of(this.#waits.filter((wait) => wait !== undefined).map(({ ms }) => ms));
   }
+
+  /** Whether that wait exceeds a limit, and does so without the key that waited most often beyond it, where there are several. */
+  waitsExceed(limitMs: number): boolean {
+    const waits = this.#waits.filter((wait) => wait !== undefined);
+    const beyond = new Map<string, number>();
+    for (const { ms, key } of waits) if (ms > limitMs) beyond.set(key, (beyond.get(key) ?? 0) + 1);
+    const [worst] = [...beyond].toSorted(([, a], [, b]) => b - a)[0] ?? [];
+    const others = waits.filter(({ key }) => key !== worst).map(({ ms }) => ms);
+    return (this.p99Ms() ?? 0) > limitMs && (others.length === 0 || (p99Of(others) ?? 0) > limitMs);
+  }
+}
+
+function p99Of(waits: readonly number[]): number | undefined {
+  const sorted = waits.toSorted((left, right) => left - right);
+  return sorted[Math.max(0, Math.ceil(sorted.length * 0.99) - 1)];
 }
