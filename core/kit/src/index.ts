@@ -28,3 +28,4 @@ export { type CaseVariant, caseVariant } from "./guard/case-variants.ts";
 export { fromLocal, offsetMs } from "./zone.ts";
 export { isModelOf } from "./model-pattern.ts";
 export { requestDigest } from "./request-digest.ts";
+export { neverConnected } from "./never-connected.ts";

@@ -1,6 +1,6 @@
 /** What an attempt that has ended says of what it called. */
 
-import { neverConnected } from "@sluice/kit/transport";
+import { neverConnected } from "@sluice/kit";
 import type { Attempt, ErrorCode } from "@sluice/spec";
 
 /**

@@ -1,11 +1,10 @@
 /** How requests ended, by key: a verdict about an edit needs failures that no single client can choose. */
 
-import { isModelOf, requestDigest } from "@sluice/kit";
-import { neverConnected } from "@sluice/kit/transport";
+import { isModelOf, neverConnected, requestDigest } from "@sluice/kit";
 import { isGatewayError } from "@sluice/spec";
 import { calleeOf } from "./callee.ts";
 import type { Snapshot } from "../config/snapshot.ts";
-import type { Counted } from "./tally.ts";
+import type { Counted } from "./counted.ts";
 
 /** One request, as a verdict counts it. */
 export interface EndedRequest {
@@ -36,6 +35,11 @@ export class EndedByKey {
   requests = 0;
   errors = 0;
   readonly #byKey = new Map<string, Ends>();
+
+  /** Whether all requests are of one key. */
+  get isOneKey(): boolean {
+    return this.#byKey.size === 1;
+  }
 
   add({ key, isError, isForced, body }: EndedRequest): void {
     const ends = this.#endsOf(isForced ? FORCED : key);

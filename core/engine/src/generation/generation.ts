@@ -14,7 +14,7 @@ import { BuildError } from "./build-error.ts";
 import { testGuardrails } from "./guardrails.ts";
 import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
-import type { Counter } from "./tally.ts";
+import type { Counter } from "./counted.ts";
 import { GENERATION, PROCESS } from "./tokens.ts";
 
 /** Something that holds a generation: an exchange. */

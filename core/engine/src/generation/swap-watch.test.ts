@@ -3,7 +3,7 @@ import { type Attempt, GatewayError } from "@sluice/spec";
 import { fakeAttempt, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import type { Generation } from "./generation.ts";
 import { type SwapFault, SwapWatch } from "./swap-watch.ts";
-import type { Counter } from "./tally.ts";
+import type { Counter } from "./counted.ts";
 
 const SETTINGS = { errorRate: 0.2, onlyBelow: 0.05, minRequests: 20, forMs: 30_000 };
 

@@ -5,7 +5,7 @@ import { BoundedMap } from "../config/bounded-map.ts";
 import type { AutoRollbackSettings, Snapshot } from "../config/snapshot.ts";
 import type { Generation } from "./generation.ts";
 import { EndedByKey, type EndedRequest, evidenceOf } from "./ended-by-key.ts";
-import type { Counted } from "./tally.ts";
+import type { Counted } from "./counted.ts";
 
 /** How requests ended. */
 export interface Ended {

@@ -1,23 +1,7 @@
 /** The tally of a generation that is being watched: how many of its requests failed, and how long they waited. */
 
-import type { Attempt, GatewayError, GatewayRequest, Identity, Reply } from "@sluice/spec";
+import type { Counted, Counter } from "./counted.ts";
 import { EndedByKey, type EndedRequest, evidenceOf, hasFailed } from "./ended-by-key.ts";
-
-/** What a tally reads of an exchange that is over. */
-export interface Counted {
-  readonly startedAtMs: number;
-  readonly failure: GatewayError | undefined;
-  readonly reply: Reply | undefined;
-  readonly attempts: readonly Attempt[];
-  readonly identity?: Identity | undefined;
-  readonly request?: GatewayRequest | undefined;
-  readonly signal?: AbortSignal;
-}
-
-/** Whoever counts the requests of a generation as they end. */
-export interface Counter {
-  add(counted: Counted): void;
-}
 
 /** Waits that are kept: the newest ones. */
 const MAX_WAITS = 1_000;
@@ -73,7 +57,7 @@ export class Tally implements Counter {
     for (const { ms, key } of waits) if (ms > limitMs) beyond.set(key, (beyond.get(key) ?? 0) + 1);
     const [worst] = [...beyond].toSorted(([, a], [, b]) => b - a)[0] ?? [];
     const others = waits.filter(({ key }) => key !== worst).map(({ ms }) => ms);
-    return (this.p99Ms() ?? 0) > limitMs && (others.length === 0 || (p99Of(others) ?? 0) > limitMs);
+    return (this.p99Ms() ?? 0) > limitMs && (this.byKey.isOneKey || (p99Of(others) ?? 0) > limitMs);
   }
 }
 

@@ -3,7 +3,7 @@
 export { type AttemptObserver, runAttempt, type AttemptOptions } from "./attempt.ts";
 export type { ConnectionPlace } from "./connection-places.ts";
 export { enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
-export { asGatewayError, neverConnected } from "./errors.ts";
+export { asGatewayError } from "./errors.ts";
 export { Gathered } from "./gathered.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { createMediaFetcher, type FetchedMedium, type MediaFetcher } from "./media-fetch.ts";
