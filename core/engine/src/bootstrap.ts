@@ -1,5 +1,6 @@
 /** The composition root: the only file that knows everything. */
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { Clock, Log, StateDriver } from "@sluice/spec";
 import { checkConfig, ConfigError, withTests } from "./check-config.ts";
 import { formatFinding } from "./config/finding.ts";
@@ -91,6 +92,8 @@ export interface StartOptions extends ConfigPlace {
   readonly mustBeNewest?: boolean;
   /** Absent: the process is the whole gateway. */
   readonly worker?: WorkerPlace;
+  /** Called as soon as connections of clients are accepted: from then on a stop has to let requests finish. */
+  readonly onListening?: () => void;
 }
 
 /** A process among several that serve as one. */
@@ -183,7 +186,8 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
   const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
   addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
-  let isDraining = false;
+  /** `leaving`: not ready, and still serving. `draining`: new calls are refused. */
+  let phase: "serving" | "leaving" | "draining" = "serving";
   const publicApp = createPublicApp({
     log,
     clock,
@@ -193,8 +197,8 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     recent,
     shapes,
     metrics: createRequestMetrics(metrics),
-    live: (message) => (isDraining ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
-    isReady: () => !isDraining && manager.live !== undefined && dataFolder.isIntact,
+    live: (message) => (phase === "draining" ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
+    isReady: () => phase === "serving" && manager.live !== undefined && dataFolder.isIntact,
   });
   const keyParts = {
     keys,
@@ -207,7 +211,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     declared: () => manager.live?.snapshot.keys ?? [],
   };
   const adminApp = createAdminApp(
-    { keyRing, headerNames: server.authHeaders, clock, log },
+    { keyRing, headerNames: server.authHeaders, isStopping: () => phase !== "serving", clock, log },
     {
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
@@ -228,6 +232,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     () => listen(publicApp.callback(), server.host, server.port),
     `${server.host}:${server.port}`,
   );
+  options.onListening?.();
   // The supervising process answers for administration, and asks its workers where nobody else can reach them.
   const adminPlace = worker === undefined ? server.admin : { host: "127.0.0.1", port: 0 };
   const adminListener = await listenOrExplain(
@@ -268,27 +273,30 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
       const timer = setTimeout(late.resolve, drainTimeoutMs);
       await Promise.race([publicListener.retire(), late.promise]);
       clearTimeout(timer);
-      await gateway.stop(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)));
+      // It accepts nothing any more: there is nothing to be taken out of.
+      stopped ??= stop(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)), 0);
+      await stopped;
     },
     stop(drainTimeoutMs = server.drainTimeoutMs) {
-      stopped ??= stop(drainTimeoutMs);
+      stopped ??= stop(drainTimeoutMs, server.drainDelayMs);
       return stopped;
     },
   };
   let stopped: Promise<void> | undefined;
-  const stop = async (drainTimeoutMs: number): Promise<void> => {
-    isDraining = true;
+  const stop = async (drainTimeoutMs: number, delayMs: number): Promise<void> => {
+    phase = "leaving";
     stopping.abort(new Error("the gateway stops"));
+    pluginFiles.close();
+    await edits.close();
+    if (delayMs > 0) await pause(delayMs);
+    phase = "draining";
+    publicListener.dismiss();
+    await manager.close(drainTimeoutMs);
+    await publicListener.close();
+    await adminListener.close();
+    dataFolder.close();
     endProcessMetrics();
     await blockWatch.end();
-    pluginFiles.close();
-    dataFolder.close();
-    await edits.close();
-    const closed = [publicListener.close(), adminListener.close()];
-    await manager.close(drainTimeoutMs);
-    publicListener.server.closeAllConnections();
-    adminListener.server.closeAllConnections();
-    await Promise.all(closed);
     await state.stop();
     await tokens.close();
     await adopting;

@@ -115,7 +115,8 @@ export class Crew {
 
   /** Lets every worker read the configuration again. */
   reload(): void {
-    this.#tellAll({ type: "reload" });
+    // One that starts may have read the files already.
+    for (const worker of this.#hands.keys()) tell(worker, { type: "reload" });
   }
 
   /**
@@ -207,7 +208,10 @@ export class Crew {
         this.#left.giveTo(member.worker);
       },
       onMessage: (worker, message) => {
-        if (message.type === "adopted") this.#left.delete(message.outbox);
+        if (message.type === "hears") {
+          // What it was told before is lost.
+          if (this.#isStopping) tell(worker, { type: "stop" });
+        } else if (message.type === "adopted") this.#left.delete(message.outbox);
         else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
         else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
         else if (message.type === "went-back") this.#tellAll({ type: "go-back", wentBack: message.wentBack });
@@ -228,7 +232,7 @@ export class Crew {
     tell(worker, { type: how });
     clearTimeout(hand.deadline);
     // One that does not serve yet has nothing to finish.
-    const untilMs = (hand.member?.drainTimeoutMs ?? 0) + END_GRACE_MS;
+    const untilMs = (hand.member?.endsWithinMs ?? 0) + END_GRACE_MS;
     hand.deadline = setTimeout(() => {
       this.#log.error("a worker did not end by itself and is killed", { worker: hand.number, pid: worker.process.pid });
       worker.process.kill("SIGKILL");

@@ -8,8 +8,8 @@ import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, type ToWorker } 
 export interface Member extends WorkerAddress {
   readonly worker: Worker;
   readonly publicUrl: string;
-  /** How long it may finish what is under way once it shall end. */
-  readonly drainTimeoutMs: number;
+  /** How long it may serve and finish what is under way once it shall end. */
+  readonly endsWithinMs: number;
 }
 
 /** Who is told what. */
@@ -67,9 +67,9 @@ export function hire({ assignment, onFork, onReady, onMessage, onEnd }: HireOpti
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {
         clearTimeout(timer);
-        const { publicUrl, adminUrl, drainTimeoutMs } = message;
+        const { publicUrl, adminUrl, endsWithinMs } = message;
         const { number } = assignment;
-        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, drainTimeoutMs, worker };
+        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, worker };
         onReady(member);
         resolve(member);
       } else if (message.type === "failed") refuse(message.reasons);

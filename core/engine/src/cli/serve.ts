@@ -1,12 +1,12 @@
 /** `sluice serve`: the gateway as a process, with its signals. */
 
 import cluster from "node:cluster";
-import { prepareStart, type RunningGateway, startGateway, type StartOptions } from "../bootstrap.ts";
-import type { Log } from "@sluice/spec";
+import { prepareStart, type Start, startGateway, type StartOptions } from "../bootstrap.ts";
 import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { checkAddresses } from "../open-parts.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
+import { followSignals, type ProcessSignals } from "./process-signals.ts";
 import { reasonsOf } from "./start-reasons.ts";
 import { supervise } from "./supervise.ts";
 import { welcome } from "./welcome.ts";
@@ -30,55 +30,35 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
   }
   // What the gateway writes (keys, rows) is its owner's alone.
   process.umask(0o077);
-  // Before the gateway serves, a hang-up and the wish for a restart ask for what is happening anyway.
-  const ignore = (): void => {};
-  process.on("SIGHUP", ignore);
-  process.on("SIGUSR2", ignore);
   const log = createLog(logLevel as LogLevel);
   // A plugin's forgotten promise is a fault of that plugin, and no reason to cut everybody's streams.
   process.on("unhandledRejection", (error) => log.error("a promise was rejected, and nobody waits for it", { error }));
   const options: StartOptions = { path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood };
-  let gateway: RunningGateway;
   try {
     if (cluster.isWorker) {
       await runWorker(options);
       return;
     }
+    const signals = followSignals();
     const start = await prepareStart(options);
     await checkAddresses(start.snapshot);
-    if (start.snapshot.server.workers > 1 || supervised) {
-      await supervise(options, start);
-      return;
-    }
-    gateway = await startGateway(options, start);
+    if (start.snapshot.server.workers > 1 || supervised) await supervise(options, start, signals);
+    else await serveAlone(options, start, signals);
   } catch (error) {
     for (const line of reasonsOf(error)) console.error(line);
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   }
-  handleSignals(gateway, log);
-  process.off("SIGHUP", ignore);
-  console.log(welcome(gateway));
 }
 
-function handleSignals(gateway: RunningGateway, log: Log): void {
-  // The log says how it went.
-  process.on("SIGHUP", () => void gateway.reload().catch(() => undefined));
-  process.on("SIGUSR2", () => log.warn(SINGLE_PROCESS));
-  let isStopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    // The second signal means now: what is under way is cut, and rows that did not reach the store wait in the outbox.
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    console.log(`${signal}: finishing what is under way; once more ends at once.`);
-    gateway.stop().then(
-      () => process.exit(EXIT.done),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+async function serveAlone(options: StartOptions, start: Start, signals: ProcessSignals): Promise<void> {
+  const { log } = options;
+  const gateway = await startGateway({ ...options, onListening: () => signals.hold() }, start);
+  signals.handle({
+    stop: () => gateway.stop(),
+    // The log says how it went.
+    reload: () => void gateway.reload().catch(() => undefined),
+    restart: () => log.warn(SINGLE_PROCESS),
+  });
+  if (!signals.isStopping) console.log(welcome(gateway));
 }

@@ -14,10 +14,11 @@ import { Crew, type RestartResult } from "./crew.ts";
 import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { StartRefused } from "./hire.ts";
+import type { ProcessSignals } from "./process-signals.ts";
 import { welcome } from "./welcome.ts";
 
-/** Starts the workers and the admin listener, and follows signals. Throws a StartError. */
-export async function supervise(options: StartOptions, { snapshot, definitions }: Start): Promise<void> {
+/** Starts the workers and the admin listener, and follows signals from the first worker on. Throws a StartError. */
+export async function supervise(options: StartOptions, { snapshot, definitions }: Start, signals: ProcessSignals): Promise<void> {
   const { log, environment } = options;
   const { server } = snapshot;
   const installation = installationOf(snapshot, environment);
@@ -50,33 +51,27 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   });
   const { host, port } = server.admin;
   const adminListener = await listenOrExplain(() => listen(admin, host, port, false), `${host}:${port}`);
-  const publicUrl = await crew.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
-    crew.kill();
-    // The worker has said why.
-    if (error instanceof StartRefused) process.exit(EXIT.notStarted);
-    throw error;
-  });
-  let isStopping = false;
-  const stop = (signal: NodeJS.Signals): void => {
-    if (isStopping) {
-      crew.kill();
-      process.exit(1);
-    }
-    isStopping = true;
-    console.log(`${signal}: finishing what is under way; once more ends at once.`);
-    void (async () => {
+  signals.handle({
+    async stop() {
       await crew.stop();
       adminListener.server.closeAllConnections();
       await adminListener.close();
       await state?.stop();
       dataLock.release();
-      process.exit(EXIT.done);
-    })();
-  };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
-  process.on("SIGHUP", () => crew.reload());
-  // The log says how it went.
-  process.on("SIGUSR2", () => void restart());
+    },
+    kill: () => crew.kill(),
+    reload: () => crew.reload(),
+    // The log says how it went.
+    restart: () => void restart(),
+  });
+  const publicUrl = await crew.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
+    // Those that serve already finish what they have: the stop waits for them.
+    if (signals.isStopping) return undefined;
+    crew.kill();
+    // The worker has said why.
+    if (error instanceof StartRefused) process.exit(EXIT.notStarted);
+    throw error;
+  });
+  if (publicUrl === undefined || signals.isStopping) return;
   console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
 }

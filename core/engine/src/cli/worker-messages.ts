@@ -6,13 +6,15 @@ import type { StateAnswer, StateQuestion } from "../resources/hosted-state.ts";
 
 /** From a worker. */
 export type FromWorker =
+  /** Messages reach it from now on. */
+  | { readonly type: "hears" }
   /** It serves. */
   | {
       readonly type: "ready";
       readonly publicUrl: string;
       readonly adminUrl: string;
-      /** How long it may finish what is under way once it shall end. */
-      readonly drainTimeoutMs: number;
+      /** How long it may serve and finish what is under way once it shall end. */
+      readonly endsWithinMs: number;
     }
   /** It cannot start; it ends. */
   | { readonly type: "failed"; readonly reasons: readonly string[] }

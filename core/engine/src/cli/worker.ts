@@ -23,9 +23,15 @@ export async function runWorker(given: StartOptions): Promise<void> {
   };
   const hosted = createHostedState(send);
   let gateway: RunningGateway | undefined;
-  // A stop ends a retirement that is under way. One that serves nobody yet has nothing to finish.
+  let isListening = false;
+  let wantsReload = false;
+  // A stop ends a retirement that is under way.
   const end = (how: (running: RunningGateway) => Promise<void>): void => {
-    if (gateway === undefined) process.exit(EXIT.done);
+    if (gateway === undefined) {
+      // Once it accepts connections the start is finished first: what ends a worker is sent again when it is ready.
+      if (!isListening) process.exit(EXIT.done);
+      return;
+    }
     how(gateway).then(
       () => process.exit(EXIT.done),
       (error: unknown) => {
@@ -40,6 +46,7 @@ export async function runWorker(given: StartOptions): Promise<void> {
         hosted.receive(message);
         return;
       case "reload":
+        wantsReload = gateway === undefined;
         // The log says how it went.
         gateway?.reload().catch(() => undefined);
         return;
@@ -68,11 +75,13 @@ export async function runWorker(given: StartOptions): Promise<void> {
         message satisfies never;
     }
   });
+  send({ type: "hears" });
   try {
     const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
     const onWentBack = (wentBack: WentBack): void => send({ type: "went-back", wentBack });
     const place = { number: assignment.number, hostedState: hosted.driver, onVerdict, onWentBack };
-    gateway = await startAs(assignment, options, place);
+    const onListening = (): void => void (isListening = true);
+    gateway = await startAs(assignment, { ...options, onListening }, place);
   } catch (error) {
     const reasons = reasonsOf(error);
     for (const line of reasons) console.error(line);
@@ -80,7 +89,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
     return;
   }
   const { publicUrl, adminUrl, snapshot } = gateway;
-  send({ type: "ready", publicUrl, adminUrl, drainTimeoutMs: snapshot.server.drainTimeoutMs });
+  const { drainTimeoutMs, drainDelayMs } = snapshot.server;
+  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs });
+  if (wantsReload) gateway.reload().catch(() => undefined);
 }
 
 async function startAs({ mustBeNewest, fixed }: Assignment, options: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {

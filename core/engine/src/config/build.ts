@@ -87,6 +87,8 @@ function serverOf(
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     openDocs: server.open_docs,
     drainTimeoutMs: milliseconds(server.drain_timeout),
+    drainDelayMs: milliseconds(server.drain_delay),
+    hungWorkerTimeoutMs: milliseconds(server.hung_worker_timeout),
     reload: server.reload,
     ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
     stalledClientMs: milliseconds(server.stalled_client_timeout),

@@ -63,6 +63,8 @@ describe("a snapshot", () => {
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,
+      drainDelayMs: 0,
+      hungWorkerTimeoutMs: 10_000,
       stalledClientMs: 30_000,
       maxBodyBytes: 20_971_520,
       blockWarningMs: 200,

@@ -71,6 +71,10 @@ export interface ServerSettings {
   /** Whether `/openapi.json` and `/docs` need no key. */
   readonly openDocs: boolean;
   readonly drainTimeoutMs: number;
+  /** How long a stop still serves new calls, while `/health/ready` is 503. */
+  readonly drainDelayMs: number;
+  /** A supervised worker whose event loop stands still for so long is replaced; 0: never. */
+  readonly hungWorkerTimeoutMs: number;
   /** Whether an edit applies when it is saved, or when somebody asks. */
   readonly reload: "on_save" | "on_request";
   /** Absent: an edit stays, however its requests end. */

@@ -29,17 +29,21 @@ export interface Listener {
   /** `http://host:port`, with the port the system gave. */
   readonly url: string;
   readonly port: number;
-  /** Accepts nothing more, and resolves when the last connection has ended. */
-  close(): Promise<void>;
+  /** Goes on as before, but each reply from now on ends its connection. */
+  dismiss(): void;
   /**
-   * Accepts no connection any more and goes on with those it has: each reply says `connection: close`, and one that stays idle
-   * is closed after a while. Resolves when the last has ended.
+   * Accepts no connection any more and goes on with those it has: each reply says `connection: close`, and one that is idle after
+   * `idleMs` is closed. Resolves when the last has ended.
    */
-  retire(): Promise<void>;
+  retire(idleMs?: number): Promise<void>;
+  /** Retires in a moment, and cuts what has not ended then. */
+  close(): Promise<void>;
 }
 
 /** How long a connection may stay idle after `retire`: its client may be about to send, and finds out with the next reply. */
 const RETIRED_IDLE_MS = 5_000;
+/** The same at the end of the process: for connections that were accepted, and requests that were sent, a moment before. */
+const LAST_IDLE_MS = 100;
 
 /** Opens a listener. Workers have one together, unless it is not shared. Rejects when the address cannot be used. */
 export function listen(handler: RequestListener, host: string, port: number, isShared = true): Promise<Listener> {
@@ -61,26 +65,30 @@ export function listen(handler: RequestListener, host: string, port: number, isS
         server,
         url: `http://${shown}:${address.port}`,
         port: address.port,
+        dismiss: () => dismissClients(server),
+        retire: (idleMs = RETIRED_IDLE_MS) => retireServer(server, idleMs),
         close: () => closeServer(server),
-        retire: () => retireServer(server),
       });
     });
   });
 }
 
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+async function closeServer(server: Server): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), 2 * LAST_IDLE_MS);
+  await retireServer(server, LAST_IDLE_MS);
+  clearTimeout(late);
 }
 
-function retireServer(server: Server): Promise<void> {
-  server.keepAliveTimeout = RETIRED_IDLE_MS;
+function dismissClients(server: Server): void {
   server.prependListener("request", (_request, response) => {
     response.shouldKeepAlive = false;
   });
-  const idle = setTimeout(() => server.closeIdleConnections(), RETIRED_IDLE_MS);
+}
+
+function retireServer(server: Server, idleMs: number): Promise<void> {
+  server.keepAliveTimeout = idleMs;
+  dismissClients(server);
+  const idle = setTimeout(() => server.closeIdleConnections(), idleMs);
   return new Promise((resolve) => {
     // An HTTP server's own `close` ends idle connections at once, under clients that are about to send on them.
     TcpServer.prototype.close.call(server, () => {

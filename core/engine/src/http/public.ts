@@ -22,6 +22,7 @@ import { isDocsPath, openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
 import { readTarget, type RequestTarget } from "./request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
+import { shuttingDown } from "./shutting-down.ts";
 
 /** What the public app needs of the process. */
 export interface PublicParts extends ServeParts {
@@ -98,7 +99,7 @@ function admit(
     return undefined;
   }
   const generation = parts.live(message);
-  if (generation === undefined) throw draining();
+  if (generation === undefined) throw shuttingDown();
   const { cors, authHeaders } = generation.snapshot.server;
   if (cors !== undefined) allowOrigin(cors, message, response);
   checkHeaders(message, authHeaders);
@@ -169,13 +170,6 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
   } finally {
     release();
   }
-}
-
-function draining(): GatewayError {
-  return new GatewayError("overloaded", "The gateway is shutting down.", {
-    retryAfterMs: 1_000,
-    headers: { connection: "close" },
-  });
 }
 
 /** The request as steps see it. `method` is the route's: a HEAD is a GET whose body stays behind. */

@@ -69,6 +69,22 @@ export const serverSchema: JsonSchema = {
       default: "120s",
       description: "How long requests in flight may finish after a reload or a stop.",
     },
+    drain_delay: {
+      type: "string",
+      format: "duration",
+      default: "0s",
+      description:
+        "How long a gateway that is stopped still serves new calls while `/health/ready` is 503 already, so that a load balancer takes it out first. Afterwards new calls are answered with 503 until the last request has ended.",
+      examples: ["5s"],
+    },
+    hung_worker_timeout: {
+      type: "string",
+      format: "duration",
+      default: "10s",
+      description:
+        "A supervised worker whose event loop stands still for so long is logged with the code that holds it, ended and replaced. 0s ends none; less than 1s counts as 1s.",
+      examples: ["30s"],
+    },
     reload: {
       type: "string",
       enum: ["on_save", "on_request"],
@@ -175,6 +191,8 @@ export interface ServerSection {
   readonly auth_headers: readonly string[];
   readonly open_docs: boolean;
   readonly drain_timeout: string;
+  readonly drain_delay: string;
+  readonly hung_worker_timeout: string;
   readonly reload: "on_save" | "on_request";
   readonly auto_rollback?: {
     readonly error_rate: string;

@@ -7,6 +7,7 @@ import type { KeyRing } from "../../resources/key-ring.ts";
 import { readBody } from "../ingress/body.ts";
 import { checkMediaType, readJson } from "../ingress/json.ts";
 import { requestId } from "../request-id.ts";
+import { shuttingDown } from "../shutting-down.ts";
 import { authenticate } from "./authenticate.ts";
 
 /** A request to an admin route. */
@@ -41,6 +42,8 @@ export interface AdminParts {
   readonly keyRing: KeyRing;
   /** Lower-case names of headers, besides `authorization`, that carry a key. */
   readonly headerNames: readonly string[];
+  /** Whether the process is on its way out: what it knows can be read, and nothing can be changed. */
+  readonly isStopping: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -60,6 +63,7 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     ctx.set("x-content-type-options", "nosniff");
     try {
       await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
+      if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
       const answer = await dispatch(ctx, table);
       if (answer instanceof TextAnswer) ctx.set("content-type", answer.type);
       ctx.body = answer instanceof TextAnswer ? answer.text : answer;
@@ -94,5 +98,6 @@ function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
   const failure = known ? error : new GatewayError("internal_error", "The gateway failed on this request; its log says how.");
   ctx.status = failure.status;
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
+  if (failure.retryAfterMs !== undefined) ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));
   ctx.body = errorBody(failure);
 }

@@ -47,9 +47,15 @@ export function createWorkersListener(parts: WorkersParts): RequestListener {
         ? error
         : new GatewayError("overloaded", "No worker can answer at the moment.", { retryAfterMs: 1_000 });
       if (response.headersSent) response.destroy();
-      else response.writeHead(failure.status, { "content-type": "application/json" }).end(JSON.stringify(errorBody(failure)));
+      else writeFailure(response, failure);
     });
   };
+}
+
+function writeFailure(response: ServerResponse, failure: GatewayError): void {
+  const { retryAfterMs } = failure;
+  const retryAfter = retryAfterMs === undefined ? [] : ["retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))];
+  response.writeHead(failure.status, ["content-type", "application/json", ...retryAfter]).end(JSON.stringify(errorBody(failure)));
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, parts: WorkersParts): Promise<void> {
