@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
 import { admin, chat, MESSAGES } from "./client.ts";
-import { childrenOf, createCrewWorkspace, crewStatus, lives, pidsOf, restartCrew, SIZE, wholeCrew } from "./crew-workspace.ts";
+import { childrenOf, createCrewWorkspace, crewStatus, freshChat, lives, pidsOf, SIZE, wholeCrew } from "./crew-workspace.ts";
 import { eventually } from "./eventually.ts";
-import { startGateway } from "./gateway-process.ts";
+import { runCommand, startGateway } from "./gateway-process.ts";
+import { readMetrics } from "./prometheus.ts";
 
 let upstream: Upstream;
 
@@ -20,30 +21,58 @@ afterAll(() => upstream?.close());
 const standStill = (forMs = "Infinity"): string => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${forMs});`;
 
 describe.concurrent("a crew", () => {
-  it("hides no worker because another stands still, and kills that one when it does not end", async () => {
-    const workspace = createCrewWorkspace(upstream.baseUrl, "drain_timeout: 1s");
+  it("names a worker that stands still and the code that holds it, goes on with the others, and replaces it", async () => {
+    const workspace = createCrewWorkspace(upstream.baseUrl, "hung_worker_timeout: 7s, drain_timeout: 1s");
     workspace.writeStep({ run: `if (exchange.request.model === "openai/still") ${standStill()}` });
     const gateway = await startGateway(workspace);
+    const command = (name: string) =>
+      runCommand([name, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
+    const hang = () => freshChat(gateway, gateway.masterKey, "openai/still").catch(() => "cut");
     try {
       const before = await wholeCrew(gateway);
-      const lost = chat(gateway, { model: "openai/still", messages: MESSAGES }).catch(() => "cut");
-      const seen = await eventually(
-        "a status without it",
+      const lost = hang();
+      const { workers } = await eventually(
+        "a status that names it",
         async () => {
           const now = await crewStatus(gateway);
-          return now.workers.length === SIZE - 1 && now;
+          return now.workers.some(({ answers }) => !answers) && now;
         },
         20_000,
       );
-      const still = before.workers.filter(({ pid }) => !pidsOf(seen).includes(pid)).map(({ pid }) => pid);
-      expect(still).toHaveLength(1);
-      const looks = ["/metrics", "/key/list"].map((path) => admin(gateway, path));
-      expect(await restartCrew(gateway)).toMatchObject({ outcome: "restarted", replaced: SIZE });
-      expect((await Promise.all(looks)).map(({ status }) => status)).toEqual([200, 200]);
-      await eventually("its end", () => !still.some(lives), 30_000);
+      const [still] = workers.filter(({ answers }) => !answers);
+      expect(workers).toHaveLength(SIZE);
+      const looks = await Promise.all(["/metrics", "/key/list"].map((path) => admin(gateway, path)));
+      expect(looks.map(({ status }) => status)).toEqual([200, 200]);
+      await eventually("its end", () => !lives(still?.pid ?? 0), 20_000);
       expect(await lost).toBe("cut");
-      expect(gateway.stderr).toContain("a worker did not end by itself and is killed");
-      await wholeCrew(gateway, pidsOf(before));
+      const line = gateway.stderr.split("\n").find((text) => text.includes("it is ended and replaced")) ?? "{}";
+      expect(JSON.parse(line)).toMatchObject({ worker: still?.worker, pid: still?.pid, plugin: "says" });
+      expect(line).toMatch(/"at":"run \(file:[^)]*says\.ts:\d+\)"/);
+      const told = gateway.stderr.split("\n").find((text) => text.includes('"the event loop stands still"')) ?? "{}";
+      expect(JSON.parse(told)).toMatchObject({ worker: still?.worker, plugin: "says" });
+      await wholeCrew(gateway, [still?.pid ?? 0]);
+      const page = readMetrics(await (await admin(gateway, "/metrics")).text());
+      expect(page.sum("sluice_worker_hung_total")).toBe(1);
+
+      const second = pidsOf(await wholeCrew(gateway));
+      const more: Promise<unknown>[] = [];
+      const silent = await eventually(
+        "a status without an answer",
+        async () => {
+          more.push(hang());
+          const now = await crewStatus(gateway);
+          return now.workers.length === SIZE && now.workers.every(({ answers }) => !answers) && now;
+        },
+        30_000,
+      );
+      expect(silent).toMatchObject({ live: null, waiting_for_restart: [] });
+      const [restart, status] = [command("restart"), command("status")];
+      expect((await admin(gateway, "/config/status", undefined, "sk-wrong-key-000000000000000")).status).toBe(401);
+      expect((await status.ended).code).toBe(0);
+      expect(await restart.ended).toEqual({ code: 0, signal: null });
+      expect(restart.stdout).toBe("restarted: 2 of 2 workers replaced\n");
+      await eventually("their end", () => ![...second, ...pidsOf(before)].some(lives), 30_000);
+      await Promise.all(more);
     } finally {
       await gateway.dispose();
     }

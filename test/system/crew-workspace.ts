@@ -10,13 +10,23 @@ import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export const SIZE = 2;
 
+/** One worker in it. */
+export interface CrewWorker {
+  readonly worker: number;
+  readonly pid: number;
+  readonly answers: boolean;
+  readonly generation: number;
+  readonly digest: string;
+  readonly held_by?: string | null;
+}
+
 /** `GET /config/status` of a gateway with workers, as far as the tests look. */
 export interface CrewStatus {
   readonly live: { readonly generation: number; readonly digest: string };
   readonly last_attempt: { readonly outcome: string };
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree: boolean;
-  readonly workers: readonly { readonly worker: number; readonly pid: number; readonly generation: number }[];
+  readonly workers: readonly CrewWorker[];
 }
 
 /** A workspace whose step `says` has an option `word`, and comes from `my-plugins/says.ts`. */
@@ -83,7 +93,12 @@ export function wholeCrew(gateway: GatewayProcess, without: readonly number[] = 
     async () => {
       const answer = await admin(gateway, "/config/status");
       const now = answer.status === 200 && ((await answer.json()) as CrewStatus);
-      return now !== false && now.workers.length === SIZE && now.workers.every(({ pid }) => !without.includes(pid)) && now;
+      return (
+        now !== false &&
+        now.workers.length === SIZE &&
+        now.workers.every(({ pid, answers }) => answers && !without.includes(pid)) &&
+        now
+      );
     },
     deadlineMs,
   );

@@ -34,14 +34,11 @@ describe("SIGTERM", () => {
     const workspace = createWorkspace({ baseUrl: upstream.baseUrl });
     let leaving = await startGateway(workspace);
     try {
-      upstream.script("gpt-4o", { kind: "reply", text: "word ".repeat(60), eventDelayMs: 10 });
+      upstream.script("gpt-4o", { kind: "reply", text: "word ".repeat(60), eventDelayMs: 30 });
       const response = await chat(leaving, { model: "gpt-4o", messages: MESSAGES, stream: true });
       const stopped = leaving.stop();
-      await eventually("new connections to be refused", () =>
-        fetch(`${leaving.publicUrl}/health/live`, { headers: { connection: "close" } }).then(
-          ({ status }) => status === 503,
-          () => true,
-        ),
+      await eventually("new calls to be refused", () =>
+        fetch(`${leaving.publicUrl}/v1/models`, { headers: { connection: "close" } }).then(({ status }) => status === 503),
       );
       expect(upstream.requests.at(-1)?.finished).toBe(false);
       const text = await response.text();

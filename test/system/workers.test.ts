@@ -17,7 +17,12 @@ interface Status {
   readonly live: { readonly generation: number; readonly digest: string };
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree: boolean;
-  readonly workers: readonly { readonly worker: number; readonly pid: number; readonly generation: number }[];
+  readonly workers: readonly {
+    readonly worker: number;
+    readonly pid: number;
+    readonly answers: boolean;
+    readonly generation: number;
+  }[];
 }
 
 let upstream: Upstream;
@@ -65,7 +70,7 @@ function statusWithout(pids: readonly number[]): Promise<Status> {
     "other workers",
     async () => {
       const now = await status();
-      return now.workers.length === SIZE && now.workers.every(({ pid }) => !pids.includes(pid)) && now;
+      return now.workers.length === SIZE && now.workers.every(({ pid, answers }) => answers && !pids.includes(pid)) && now;
     },
     15_000,
   );

@@ -100,6 +100,8 @@ export interface StartOptions extends ConfigPlace {
 export interface WorkerPlace {
   /** From 1, one of a kind among those that live. */
   readonly number: number;
+  /** Where the supervising process reads what code holds the event loop. */
+  readonly reportFd: number;
   /** Shared state in the memory of the supervising process. */
   readonly hostedState: StateDriver;
   /** Tells the supervising process what is to be said of a canary. */
@@ -167,7 +169,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const state = await openState(snapshot, definitions, log, clock, worker?.hostedState);
   const metrics = createMetrics(log);
   const endProcessMetrics = addProcessMetrics(metrics);
-  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log);
+  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
   const container = createProcessContainer({ log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
   const history = openHistory(server.dataDirectory, log);
   const swaps = server.autoRollback === undefined ? undefined : new SwapWatch(server.autoRollback, clock);

@@ -121,9 +121,17 @@ async function listenBriefly(host: string, port: number): Promise<void> {
 }
 
 /** A watch for plugins that hold the event loop. */
-export function openBlockWatch({ server }: Snapshot, { plugins }: Definitions, metrics: MetricRegistry, log: Log): BlockWatch {
+export function openBlockWatch(
+  { server }: Snapshot,
+  { plugins }: Definitions,
+  metrics: MetricRegistry,
+  log: Log,
+  reportFd: number | undefined,
+): BlockWatch {
   const own = [import.meta.url, import.meta.resolve("@sluice/kit")].map((url) => ({ name: GATEWAY_CODE, url: packageUrl(url) }));
-  return watchBlocks({ thresholdMs: server.blockWarningMs, owners: [...pluginCode(plugins), ...own], metrics, log });
+  const owners = [...pluginCode(plugins), ...own];
+  const endedAfterMs = reportFd === undefined ? 0 : server.hungWorkerTimeoutMs;
+  return watchBlocks({ thresholdMs: server.blockWarningMs, owners, metrics, log, reportFd, endedAfterMs });
 }
 
 /** Opens a listener. Throws a StartError that says why not. */

@@ -31,14 +31,21 @@ interface Status {
   readonly shadows: readonly Shadow[];
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree?: boolean;
-  readonly workers?: readonly {
-    readonly worker: number;
-    readonly pid: number;
-    readonly generation: number | null;
-    readonly digest: string | null;
-    readonly leases: number | null;
-  }[];
+  readonly workers_expected?: number;
+  readonly workers?: readonly WorkerStatus[];
   readonly draining: readonly { readonly generation: number; readonly leases: number; readonly oldest_age_ms: number }[];
+}
+
+interface WorkerStatus {
+  readonly worker: number;
+  readonly pid: number;
+  readonly answers: boolean;
+  readonly generation: number | null;
+  readonly digest: string | null;
+  readonly leases: number | null;
+  /** Of one that does not answer: for how long its event loop has stood still, and the code that holds it. */
+  readonly silent_ms?: number;
+  readonly held_by?: string | null;
 }
 
 interface CanaryStatus {
@@ -167,7 +174,8 @@ async function apply(options: Asking, path: string, body: JsonObject): Promise<v
 function printStatus(status: Status): void {
   const { live, drift, last_attempt: last, draining, canary, judged, shadows, workers = [] } = status;
   const { waiting_for_restart: waiting } = status;
-  if (live === null) console.log("no generation is live");
+  const isAnswered = workers.length === 0 || workers.some(({ answers }) => answers);
+  if (live === null) console.log(isAnswered ? "no generation is live" : "no worker answers");
   else {
     const since = `since ${live.since}`;
     console.log(
@@ -176,7 +184,8 @@ function printStatus(status: Status): void {
     if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
     for (const notice of live.notices) console.log(`note: ${notice}`);
   }
-  if (drift.files.length === 0) console.log("the files are what runs");
+  if (live === null) console.log("whether the files are what runs is not known");
+  else if (drift.files.length === 0) console.log("the files are what runs");
   else console.log(`the files differ from what runs: ${drift.files.map(({ path, change }) => `${path} (${change})`).join(", ")}`);
   if (canary !== null) {
     const { generation, share, ends_at: until, requests, errors, others } = canary;
@@ -204,11 +213,9 @@ function printStatus(status: Status): void {
       "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",
     );
   }
-  for (const { worker, pid, generation, digest, leases } of workers) {
-    console.log(
-      `worker ${worker} (pid ${pid}): generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight`,
-    );
-  }
+  for (const worker of workers) console.log(lineOf(worker));
+  const { workers_expected: expected = 0 } = status;
+  if (workers.length < expected) console.log(`${workers.length} of ${expected} workers serve; the others are being started`);
   for (const { generation, leases, oldest_age_ms: ageMs } of draining) {
     console.log(`draining generation ${generation}: ${leases} in flight, the oldest for ${Math.round(ageMs / 1000)} s`);
   }
@@ -220,6 +227,23 @@ function printStatus(status: Status): void {
     );
     for (const { text } of last.findings) console.log(text);
   }
+}
+
+function lineOf({
+  worker,
+  pid,
+  answers,
+  generation,
+  digest,
+  leases,
+  silent_ms: silentMs = 0,
+  held_by: heldBy,
+}: WorkerStatus): string {
+  const name = `worker ${worker} (pid ${pid})`;
+  if (answers) return `${name}: generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight`;
+  const since = silentMs < 1_000 ? "" : `: its event loop has stood still for ${Math.round(silentMs / 1_000)} s`;
+  const where = (heldBy ?? null) === null ? "" : ` at ${heldBy}`;
+  return `${name} does not answer${since}${where}`;
 }
 
 function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {

@@ -3,12 +3,14 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Log, StateDriver } from "@sluice/spec";
 import type { WorkerAddress } from "../http/admin/ask-workers.ts";
+import type { BlockReport } from "../telemetry/block-report.ts";
 import { createStateHost, type StateHost } from "../resources/hosted-state.ts";
 import { outboxName } from "../resources/outbox-file.ts";
 import { CanaryDesk } from "./canary-desk.ts";
 import { Forgetting } from "./forgetting.ts";
 import { hire, type Member, refusalOf, StartRefused, tell } from "./hire.ts";
 import { LeftRows } from "./left-rows.ts";
+import { Pulse } from "./pulse.ts";
 import { Turns } from "./turns.ts";
 import type { FixedSettings, ToWorker } from "./worker-messages.ts";
 
@@ -36,6 +38,8 @@ interface Hand {
   readonly startedMs: number;
   readonly host: StateHost | undefined;
   member?: Member;
+  /** What held its event loop when it was last reported. */
+  blocked?: BlockReport;
   /** Ends it when it does not end by itself. */
   deadline?: NodeJS.Timeout;
 }
@@ -67,11 +71,13 @@ export class Crew {
   readonly #mending = new Set<NodeJS.Timeout>();
   readonly #mends = new Set<Promise<void>>();
   readonly #forgetting = new Forgetting();
+  readonly #pulse = new Pulse((worker, silentMs) => this.#endHung(worker, silentMs));
   #serving: Member[] = [];
   #askedRestart: Promise<RestartResult> | undefined;
   #isRestarting = false;
   #failures = 0;
   #ends = 0;
+  #hung = 0;
   #isStopping = false;
   #onEmpty: (() => void) | undefined;
 
@@ -83,22 +89,32 @@ export class Crew {
     // Workers accept by themselves. Handed out by this process, a connection that is on its way to a worker that is killed
     // would neither be served nor closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
-    cluster.setupPrimary({ serialization: "advanced" });
+    cluster.setupPrimary({ serialization: "advanced", stdio: ["inherit", "inherit", "inherit", "ipc", "pipe"] });
   }
 
   /** The workers that take requests, the oldest first. */
   get serving(): readonly WorkerAddress[] {
-    return this.#serving;
+    return this.#serving.map((member) => this.#addressOf(member));
   }
 
   /** Those, and the ones that still finish what they have under way. */
   get alive(): readonly WorkerAddress[] {
-    return [...this.#hands.values()].flatMap(({ member }) => (member === undefined ? [] : [member]));
+    return [...this.#hands.values()].flatMap(({ member }) => (member === undefined ? [] : [this.#addressOf(member)]));
+  }
+
+  #addressOf({ number, pid, adminUrl, worker }: Member): WorkerAddress {
+    const silentMs = this.#pulse.silentMs(worker);
+    return { number, pid, adminUrl, silentMs, heldBy: this.#hands.get(worker)?.blocked?.at };
   }
 
   /** How many have ended by themselves while they took requests. */
   get ends(): number {
     return this.#ends;
+  }
+
+  /** How many were ended because their event loop stood still. */
+  get hung(): number {
+    return this.#hung;
   }
 
   /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
@@ -203,11 +219,21 @@ export class Crew {
         const hand = this.#hands.get(member.worker);
         if (hand === undefined) return;
         hand.member = member;
+        this.#pulse.follow(member.worker, member.hungTimeoutMs);
         if (this.#isStopping) this.#end(member.worker, "stop");
         else this.#serving.push(member);
         this.#left.giveTo(member.worker);
       },
+      onBlock: (worker, report) => {
+        const hand = this.#hands.get(worker);
+        if (hand !== undefined) hand.blocked = report;
+      },
       onMessage: (worker, message) => {
+        this.#pulse.heard(worker);
+        if (message.type === "beat") {
+          delete this.#hands.get(worker)?.blocked;
+          return;
+        }
         if (message.type === "hears") {
           // What it was told before is lost.
           if (this.#isStopping) tell(worker, { type: "stop" });
@@ -239,10 +265,28 @@ export class Crew {
     }, untilMs);
   }
 
+  /** Its requests cannot end, whatever is waited for. Its rows are in its outbox. */
+  #endHung(worker: Worker, silentMs: number): void {
+    const hand = this.#hands.get(worker);
+    if (hand === undefined) return;
+    this.#hung++;
+    const { plugin, at, stack } = hand.blocked ?? {};
+    this.#log.error("a worker's event loop stands still; it is ended and replaced", {
+      worker: hand.number,
+      pid: worker.process.pid,
+      silent_ms: Math.round(silentMs),
+      plugin: plugin ?? "unknown",
+      at,
+      stack,
+    });
+    worker.process.kill("SIGKILL");
+  }
+
   #bury(worker: Worker, how: string): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined) return;
     this.#hands.delete(worker);
+    this.#pulse.forget(worker);
     clearTimeout(hand.deadline);
     hand.host?.release();
     this.#forgetting.has(worker);

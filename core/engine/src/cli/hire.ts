@@ -1,8 +1,11 @@
 /** Hiring: a worker process is forked, and awaited until it serves. */
 
 import cluster, { type Worker } from "node:cluster";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import type { WorkerAddress } from "../http/admin/ask-workers.ts";
-import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, type ToWorker } from "./worker-messages.ts";
+import type { BlockReport } from "../telemetry/block-report.ts";
+import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, REPORT_FD, type ToWorker } from "./worker-messages.ts";
 
 /** A worker that serves, or did. */
 export interface Member extends WorkerAddress {
@@ -10,6 +13,8 @@ export interface Member extends WorkerAddress {
   readonly publicUrl: string;
   /** How long it may serve and finish what is under way once it shall end. */
   readonly endsWithinMs: number;
+  /** How long it may be silent before it is replaced; 0: for ever. */
+  readonly hungTimeoutMs: number;
 }
 
 /** Who is told what. */
@@ -17,6 +22,8 @@ export interface HireOptions {
   readonly assignment: Assignment;
   /** Told at once of the process, before anything comes from it. */
   onFork(worker: Worker): void;
+  /** Told what code holds the event loop of a process that is silent. */
+  onBlock(worker: Worker, report: BlockReport): void;
   /** Told of it before the promise resolves. */
   onReady(member: Member): void;
   /** Told of every other message. */
@@ -45,10 +52,11 @@ export function refusalOf(error: unknown): readonly string[] {
 }
 
 /** Starts one worker. Rejects when it does not come to serve, or the system gives no process. */
-export function hire({ assignment, onFork, onReady, onMessage, onEnd }: HireOptions): Promise<Member> {
+export function hire({ assignment, onFork, onBlock, onReady, onMessage, onEnd }: HireOptions): Promise<Member> {
   return new Promise((resolve, reject) => {
     const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) });
     onFork(worker);
+    readReports(worker, (report) => onBlock(worker, report));
     let hasEnded = false;
     const refuse = (reasons: readonly string[]): void => {
       clearTimeout(timer);
@@ -67,9 +75,9 @@ export function hire({ assignment, onFork, onReady, onMessage, onEnd }: HireOpti
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {
         clearTimeout(timer);
-        const { publicUrl, adminUrl, endsWithinMs } = message;
+        const { publicUrl, adminUrl, endsWithinMs, hungTimeoutMs } = message;
         const { number } = assignment;
-        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, worker };
+        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, worker };
         onReady(member);
         resolve(member);
       } else if (message.type === "failed") refuse(message.reasons);
@@ -88,6 +96,21 @@ export function hire({ assignment, onFork, onReady, onMessage, onEnd }: HireOpti
     worker.on("error", (error: Error) => {
       if (worker.process.pid === undefined) end(`no process: ${error.message}`);
     });
+  });
+}
+
+/** The thread of a worker that watches its event loop writes here, because that loop stands still. */
+function readReports(worker: Worker, onReport: (report: BlockReport) => void): void {
+  const stream = worker.process.stdio[REPORT_FD];
+  if (!(stream instanceof Readable)) return;
+  // It ends with the process, whose end is told by itself.
+  stream.on("error", () => undefined);
+  createInterface({ input: stream }).on("line", (line) => {
+    try {
+      onReport(JSON.parse(line) as BlockReport);
+    } catch {
+      // The process was ended in the middle of it.
+    }
   });
 }
 

@@ -1,7 +1,8 @@
 /** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
 
 import type { Start, StartOptions } from "../bootstrap.ts";
-import { lookAt } from "../http/admin/ask-workers.ts";
+import { lookAt, responsive } from "../http/admin/ask-workers.ts";
+import { authenticate, masterAlone } from "../http/admin/authenticate.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
 import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
@@ -30,10 +31,11 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   metrics.observe("gauge", CREW_METRICS.serving, () => [[crew.serving.length]]);
   metrics.observe("gauge", CREW_METRICS.leaving, () => [[crew.alive.length - crew.serving.length]]);
   metrics.observe("counter", CREW_METRICS.ends, () => [[crew.ends]]);
+  metrics.observe("counter", CREW_METRICS.hung, () => [[crew.hung]]);
   // A new worker reads the files: those of a canary would be everybody's.
   const restart = (): Promise<RestartResult> =>
     crew.restart(async () => {
-      const status = (await lookAt(crew.serving, "/config/status", installation.masterKey)) as {
+      const status = (await lookAt(responsive(crew.serving), "/config/status", installation.masterKey)) as {
         readonly canary?: object | null;
       };
       return (status.canary ?? null) === null
@@ -42,6 +44,8 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     });
   const admin = createWorkersListener({
     log,
+    size: server.workers,
+    authenticate: (headers) => authenticate(headers, server.authHeaders, masterAlone(installation.masterKey)),
     serving: () => crew.serving,
     alive: () => crew.alive,
     restart,

@@ -15,7 +15,11 @@ export type FromWorker =
       readonly adminUrl: string;
       /** How long it may serve and finish what is under way once it shall end. */
       readonly endsWithinMs: number;
+      /** How long it may be silent before it is replaced; 0: for ever. */
+      readonly hungTimeoutMs: number;
     }
+  /** Its event loop turns. */
+  | { readonly type: "beat" }
   /** It cannot start; it ends. */
   | { readonly type: "failed"; readonly reasons: readonly string[] }
   /** The rows of an outbox are moved, or stay where they are. */
@@ -58,5 +62,8 @@ export interface Assignment {
 
 /** Settings by their names in YAML, as texts to compare. */
 export type FixedSettings = Readonly<Record<string, string>>;
+
+/** The file descriptor of a worker at which the supervising process reads what code holds its event loop: lines of JSON. */
+export const REPORT_FD = 4;
 
 export const ASSIGNMENT_VARIABLE = "SLUICE_WORKER";

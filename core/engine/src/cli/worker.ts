@@ -9,8 +9,9 @@ import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
 import { EXIT } from "./exit.ts";
 import { fixedFault, fixedSettings } from "./fixed-settings.ts";
+import { BEAT_MS } from "./pulse.ts";
 import { reasonsOf } from "./start-reasons.ts";
-import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, type ToWorker } from "./worker-messages.ts";
+import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, REPORT_FD, type ToWorker } from "./worker-messages.ts";
 
 /** Starts and serves. A terminal signals a whole group of processes: what a signal means is the supervisor's to say. */
 export async function runWorker(given: StartOptions): Promise<void> {
@@ -79,7 +80,7 @@ export async function runWorker(given: StartOptions): Promise<void> {
   try {
     const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
     const onWentBack = (wentBack: WentBack): void => send({ type: "went-back", wentBack });
-    const place = { number: assignment.number, hostedState: hosted.driver, onVerdict, onWentBack };
+    const place = { number: assignment.number, reportFd: REPORT_FD, hostedState: hosted.driver, onVerdict, onWentBack };
     const onListening = (): void => void (isListening = true);
     gateway = await startAs(assignment, { ...options, onListening }, place);
   } catch (error) {
@@ -89,8 +90,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
     return;
   }
   const { publicUrl, adminUrl, snapshot } = gateway;
-  const { drainTimeoutMs, drainDelayMs } = snapshot.server;
-  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs });
+  const { drainTimeoutMs, drainDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
+  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs, hungTimeoutMs });
+  setInterval(send, BEAT_MS, { type: "beat" } satisfies FromWorker);
   if (wantsReload) gateway.reload().catch(() => undefined);
 }
 

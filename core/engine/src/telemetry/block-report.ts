@@ -1,5 +1,7 @@
 /** Blocks of the event loop: what the thread that watches tells of one, and whose code a frame of the stack is. */
 
+import type { LogOrigin } from "./log.ts";
+
 /** Code that belongs to somebody: a plugin, or the gateway itself. */
 export interface CodeOwner {
   readonly name: string;
@@ -32,7 +34,12 @@ export interface BlockWatchData {
   readonly thresholdMs: number;
   readonly beatMs: number;
   readonly owners: readonly CodeOwner[];
-  readonly logLevel: string;
+  /** From here on a block is told while it lasts, in milliseconds: the loop may never come round again. */
+  readonly endlessMs: number;
+  /** What the log of the main thread was made with. */
+  readonly logOrigin: LogOrigin;
+  /** Where a supervising process reads what stands still, a line of JSON each; absent in a single process. */
+  readonly reportFd?: number | undefined;
 }
 
 /** Where the beats are in the shared memory. */

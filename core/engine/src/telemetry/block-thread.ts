@@ -1,19 +1,17 @@
 /** The thread that listens to the beats of the event loop, and looks at the stack of the main thread when none comes. */
 
+import { writeSync } from "node:fs";
 import { Session } from "node:inspector";
 import { parentPort, workerData } from "node:worker_threads";
 import { BEAT, type BlockFrame, type BlockReport, type BlockWatchData, reportOf } from "./block-report.ts";
-import type { LogLevel } from "./log.ts";
 
-/** From here on a block is told while it lasts: the loop may never come round again. The next lines come at twice the time each. */
-const ENDLESS_MS = 2_000;
 /** A stack that could not be read for so long after the block is that of something else. */
 const GIVE_UP_MS = 100;
 
 /** The count before the first beat: nobody is served yet. */
 const NOT_BEGUN = 0;
 
-const { beats, thresholdMs, beatMs, owners, logLevel } = workerData as BlockWatchData;
+const { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin, reportFd } = workerData as BlockWatchData;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
 const send = (message: "ready" | BlockReport): void => parentPort?.postMessage(message);
@@ -23,7 +21,8 @@ let sinceMs = performance.now();
 let lastLookMs = sinceMs;
 let frames: readonly BlockFrame[] | undefined;
 let isLooking = false;
-let toldMs = ENDLESS_MS / 2;
+// The first line comes at `endlessMs`, each further one at twice the time.
+let toldMs = endlessMs / 2;
 
 setInterval(() => {
   const nowMs = performance.now();
@@ -46,15 +45,28 @@ setInterval(() => {
   if (silentMs >= thresholdMs - beatMs && !isLooking) look();
   if (silentMs >= toldMs * 2) {
     toldMs *= 2;
-    void tell(reportOf(Math.round(silentMs), frames ?? [], owners));
+    const report = reportOf(Math.round(silentMs), frames ?? [], owners);
+    tellSupervisor(report);
+    void tell(report);
   }
 }, beatMs);
 send("ready");
 
 /** Writes a line without the main thread. The log is loaded for the first of them: few processes ever need it here. */
 async function tell({ plugin, blockedMs, at, stack }: BlockReport): Promise<void> {
-  const { createLog } = await import("./log.ts");
-  createLog(logLevel as LogLevel).error("the event loop stands still", { plugin, blocked_ms: blockedMs, at, stack });
+  const { createLog, withFields } = await import("./log.ts");
+  const log = withFields(createLog(logOrigin.level), logOrigin.fields);
+  log.error("the event loop stands still", { plugin, blocked_ms: blockedMs, at, stack });
+}
+
+/** The main thread holds the channel to the supervising process, and stands still. */
+function tellSupervisor(report: BlockReport): void {
+  if (reportFd === undefined) return;
+  try {
+    writeSync(reportFd, `${JSON.stringify(report)}\n`);
+  } catch {
+    // The supervising process is gone, and this one is about to be.
+  }
 }
 
 function begin(newCount: number, nowMs: number): void {
@@ -62,7 +74,7 @@ function begin(newCount: number, nowMs: number): void {
   sinceMs = nowMs;
   frames = undefined;
   isLooking = false;
-  toldMs = ENDLESS_MS / 2;
+  toldMs = endlessMs / 2;
 }
 
 /**

@@ -7,7 +7,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Log } from "@sluice/spec";
 import { BEAT, type BlockReport, type BlockWatchData, type CodeOwner } from "./block-report.ts";
-import { levelOf } from "./log.ts";
+import { originOf } from "./log.ts";
 import { PROCESS_METRICS } from "./metric-table.ts";
 import type { MetricRegistry } from "./metrics.ts";
 
@@ -18,6 +18,10 @@ export interface BlockWatchOptions {
   readonly owners: readonly CodeOwner[];
   readonly metrics: MetricRegistry;
   readonly log: Log;
+  /** Where a supervising process reads what stands still; absent in a single process. */
+  readonly reportFd?: number | undefined;
+  /** After how long that process ends this one, in milliseconds; 0: never. */
+  readonly endedAfterMs?: number;
 }
 
 /** Beats within the threshold: a block is told at the latest when it is a quarter longer. */
@@ -25,6 +29,8 @@ const BEATS = 4;
 const LEAST_BEAT_MS = 10;
 /** Of one plugin's blocks a line is logged this often at most. */
 const QUIET_MS = 10_000;
+/** A block is told while it lasts from here on. */
+const ENDLESS_MS = 2_000;
 /** The thread holds the stack of one block at a time, and the names of the loaded modules. */
 const THREAD_HEAP_MB = 64;
 
@@ -49,13 +55,16 @@ export interface BlockWatch {
 }
 
 /** Starts the thread that listens. */
-export function watchBlocks({ thresholdMs, owners, metrics, log }: BlockWatchOptions): BlockWatch {
+export function watchBlocks(options: BlockWatchOptions): BlockWatch {
+  const { thresholdMs, owners, metrics, log, reportFd, endedAfterMs = 0 } = options;
   const blocks = metrics.counter(PROCESS_METRICS.blocks);
   const blockedSeconds = metrics.counter(PROCESS_METRICS.blockedSeconds);
   if (thresholdMs === 0) return { begin: () => Promise.resolve(), end: () => Promise.resolve() };
   const beatMs = Math.max(LEAST_BEAT_MS, Math.round(thresholdMs / BEATS));
   const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  const workerData: BlockWatchData = { beats, thresholdMs, beatMs, owners, logLevel: levelOf(log) };
+  // The code is named before the process is ended for it.
+  const endlessMs = endedAfterMs === 0 ? ENDLESS_MS : Math.min(ENDLESS_MS, endedAfterMs / 2);
+  const workerData: BlockWatchData = { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin: originOf(log), reportFd };
   const thread = new Worker(THREAD_ENTRY, {
     eval: true,
     workerData: { ...workerData, url: new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url).href },

@@ -18,22 +18,33 @@ export function createLog(level: LogLevel): Log {
       pino.destination({ fd: 2, sync: true }),
     ),
   );
-  levels.set(log, level);
+  origins.set(log, { level, fields: {} });
   return log;
 }
 
-const levels = new WeakMap<Log, LogLevel>();
+/** What a log was made with. */
+export interface LogOrigin {
+  readonly level: LogLevel;
+  /** Those of every line. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
 
-/** The level that a log was made with, for a thread that makes its own. Nothing is said in the name of a log of somebody else's. */
-export function levelOf(log: Log): LogLevel {
-  return levels.get(log) ?? "silent";
+const origins = new WeakMap<Log, LogOrigin>();
+
+/** What a log was made with, for a thread that makes its own. A log that was not made here has a silent copy. */
+export function originOf(log: Log): LogOrigin {
+  return origins.get(log) ?? { level: "silent", fields: {} };
 }
 
 const children = new WeakMap<Log, (fields: Readonly<Record<string, unknown>>) => Log>();
 
 /** A log whose every line carries fields. */
 export function withFields(log: Log, fields: Readonly<Record<string, unknown>>): Log {
-  return children.get(log)?.(fields) ?? log;
+  const child = children.get(log)?.(fields);
+  if (child === undefined) return log;
+  const { level, fields: known } = originOf(log);
+  origins.set(child, { level, fields: { ...known, ...fields } });
+  return child;
 }
 
 function wrap(logger: pino.Logger): Log {

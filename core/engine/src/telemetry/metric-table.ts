@@ -182,5 +182,9 @@ export const CREW_METRICS = {
     name: "sluice_workers_leaving",
     help: "Workers that a restart has replaced and that finish what they have under way.",
   }),
+  hung: metric({
+    name: "sluice_worker_hung_total",
+    help: "Workers that were ended because their event loop stood still for server.hung_worker_timeout.",
+  }),
   ends: metric({ name: "sluice_worker_ends_total", help: "Workers that ended by themselves while they took requests." }),
 } as const;

@@ -8,6 +8,10 @@ export interface WorkerAddress {
   readonly pid: number;
   /** Its own admin listener, reached from this machine alone. */
   readonly adminUrl: string;
+  /** For how long its event loop has sent no sign, in milliseconds. */
+  readonly silentMs?: number;
+  /** The code that holds its event loop, as `run (file:///srv/plugins/mine.ts:44)`, where it is known. */
+  readonly heldBy?: string | undefined;
 }
 
 /** What is passed on. */
@@ -35,6 +39,14 @@ const LOOK_TIMEOUT_MS = 4_000;
 const CHANGE_TIMEOUT_MS = 14_000;
 /** An edit is checked and tested before it is applied. */
 const EDIT_TIMEOUT_MS = 30_000;
+
+/** A worker that was silent for so long is not asked: its answer would come too late for whoever waits for it. */
+const SILENT_MS = 2_500;
+
+/** The workers whose event loop turns. */
+export function responsive(workers: readonly WorkerAddress[]): readonly WorkerAddress[] {
+  return workers.filter(({ silentMs = 0 }) => silentMs < SILENT_MS);
+}
 
 /** One worker's answer. Rejects when it gives none in time. */
 export async function ask(worker: WorkerAddress, { method, path, url, headers, body }: Question): Promise<Answer> {

@@ -1,7 +1,8 @@
 /** Who may use the admin listener: the holder of the master key, and nobody else. */
 
+import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { GatewayError } from "@sluice/spec";
+import { GatewayError, type Identity } from "@sluice/spec";
 import type { KeyRing } from "../../resources/key-ring.ts";
 import { presentedKey } from "../presented-key.ts";
 
@@ -11,9 +12,30 @@ const REFUSAL = "The master key is missing or not valid. Send it as: Authorizati
  * Lets the master key pass, from `authorization` or from one of the named headers, as on the public listener. Throws
  * `authentication_failed` for no key, a wrong one and two different ones, and `permission_denied` for a virtual key.
  */
-export async function authenticate(headers: IncomingHttpHeaders, names: readonly string[], keyRing: KeyRing): Promise<void> {
+export async function authenticate(
+  headers: IncomingHttpHeaders,
+  names: readonly string[],
+  keyRing: Pick<KeyRing, "identify">,
+): Promise<void> {
   const key = presentedKey(headers, names);
   const identity = key === undefined ? undefined : await keyRing.identify(key);
   if (identity === undefined) throw new GatewayError("authentication_failed", REFUSAL);
   if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
+}
+
+/** A ring with the master key alone, for a process without a store. */
+export function masterAlone(masterKey: string): Pick<KeyRing, "identify"> {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  const master: Identity = Object.freeze({
+    kind: "master",
+    keyId: "master",
+    alias: "master",
+    userId: undefined,
+    teamId: undefined,
+    models: [],
+    spendScope: "key",
+    tags: [],
+    metadata: {},
+  });
+  return { identify: async (presented) => (timingSafeEqual(digest(presented), digest(masterKey)) ? master : undefined) };
 }

@@ -86,7 +86,7 @@ describe("the status of several workers", () => {
       { worker: one, value: first },
       { worker: two, value: second },
     ];
-    expect(joinStatus(values)).toMatchObject({
+    expect(joinStatus(values, [one, two], 2)).toMatchObject({
       live: { leases: 4 },
       shadows: [{ runs: 4, refused: 2 }],
       canary: { requests: 10, errors: 2, p99_ms: 12, others: { requests: 14, p99_ms: null } },
@@ -101,6 +101,23 @@ describe("the status of several workers", () => {
       { worker: one, value: status },
       { worker: two, value: other },
     ];
-    expect(joinStatus(values)).toMatchObject({ workers_agree: false, last_attempt: { outcome: "refused" } });
+    expect(joinStatus(values, [one, two], 2)).toMatchObject({ workers_agree: false, last_attempt: { outcome: "refused" } });
+  });
+
+  it("names a worker that does not answer, and is a status when none does", () => {
+    const still = { ...two, silentMs: 5_000.4, heldBy: "check (file:///srv/mine.ts:9)" };
+    const named = { worker: 2, answers: false, generation: null, silent_ms: 5_000, held_by: "check (file:///srv/mine.ts:9)" };
+    expect(joinStatus([{ worker: one, value: status }], [one, still], 2)).toMatchObject({
+      workers_agree: true,
+      workers: [{ worker: 1, answers: true }, named],
+    });
+    expect(joinStatus([], [still], 2)).toMatchObject({
+      live: null,
+      canary: null,
+      draining: [],
+      waiting_for_restart: [],
+      workers_expected: 2,
+      workers: [named],
+    });
   });
 });

@@ -6,23 +6,30 @@ import { type Values, withValue } from "./join-answers.ts";
 
 type Value = Record<string, unknown>;
 
-/** The first worker's status, with the counts of all, and beside it who runs what. */
-export function joinStatus(values: Values): unknown {
+/** What a worker says that was not reached: the members of a status, with nothing in them. */
+const NOTHING = { live: null, drift: { files_differ: false, files: [] }, last_attempt: null, judged: null };
+
+/** The first worker's status, with the counts of all, and beside it what each of those that serve runs, whether it answers or not. */
+export function joinStatus(values: Values, serving: readonly WorkerAddress[], expected: number): unknown {
   const [first] = values;
-  const workers = values.map(({ worker, value }) => {
-    const live = objectOf(value["live"]);
+  const workers = serving.map((worker) => {
+    const value = values.find((one) => one.worker.pid === worker.pid)?.value;
+    const live = objectOf(value?.["live"]);
     return {
       worker: worker.number,
       pid: worker.pid,
+      answers: value !== undefined,
       generation: live["generation"] ?? null,
       digest: live["digest"] ?? null,
       leases: live["leases"] ?? null,
+      ...(value === undefined && { silent_ms: Math.round(worker.silentMs ?? 0), held_by: worker.heldBy ?? null }),
     };
   });
+  const known = workers.filter(({ answers }) => answers);
   const listsOf = (name: string): readonly Value[][] => values.map(({ value }) => (value[name] ?? []) as Value[]);
   return {
-    ...first?.value,
-    live: first?.value["live"] === null ? null : { ...objectOf(first?.value["live"]), leases: sum(workers, "leases") },
+    ...(first?.value ?? NOTHING),
+    live: (first?.value["live"] ?? null) === null ? null : { ...objectOf(first?.value["live"]), leases: sum(workers, "leases") },
     last_attempt: lastAttemptOf(values.map(({ value }) => objectOf(value["last_attempt"]))),
     canary: joinCanary(values.map(({ value }) => value["canary"]).filter(isObject) as Value[]),
     shadows: joinShadows(listsOf("shadows").flat()),
@@ -30,7 +37,8 @@ export function joinStatus(values: Values): unknown {
     draining: values.flatMap(({ worker }, index) =>
       (listsOf("draining")[index] ?? []).map((generation) => ({ ...generation, worker: worker.number })),
     ),
-    workers_agree: new Set(workers.map(({ digest }) => digest)).size === 1,
+    workers_agree: new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`)).size <= 1,
+    workers_expected: expected,
     workers,
   };
 }

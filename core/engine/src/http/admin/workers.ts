@@ -2,14 +2,28 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { errorBody, GatewayError, isGatewayError, type Log } from "@sluice/spec";
+import { PROMETHEUS_TYPE } from "../../telemetry/prometheus.ts";
 import { readBody } from "../ingress/body.ts";
-import { type Answer, ask, askAll, askAny, askFirstAndOthers, type Question, type WorkerAddress } from "./ask-workers.ts";
-import { joinDeployments, joined, joinMetrics, oneOfThem, withValue } from "./join-answers.ts";
+import {
+  type Answer,
+  ask,
+  askAll,
+  askAny,
+  askFirstAndOthers,
+  type Question,
+  responsive,
+  type WorkerAddress,
+} from "./ask-workers.ts";
+import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
 import { joinAttempts, joinStatus } from "./join-config.ts";
 
 /** What the listener needs of the process that supervises. */
 export interface WorkersParts {
   readonly log: Log;
+  /** How many workers there are when all of them serve. */
+  readonly size: number;
+  /** Lets the holder of the master key pass, where no worker can say who is one. Rejects with the refusal. */
+  readonly authenticate: (headers: Question["headers"]) => Promise<void>;
   /** The workers that take requests, the oldest first. */
   readonly serving: () => readonly WorkerAddress[];
   /** Those, and the ones that still finish what they have under way. */
@@ -81,24 +95,32 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   response.writeHead(answer.status, Object.fromEntries(kept)).end(answer.text);
 }
 
-async function answerTo(question: Question, parts: WorkersParts): Promise<Answer> {
+/** What the client gets. */
+type Reply = Pick<Answer, "status" | "headers" | "text">;
+
+async function answerTo(question: Question, parts: WorkersParts): Promise<Reply> {
   const { method, path } = question;
-  const workers = parts.serving();
+  if (method === "GET" && path === "/config/status") return lookAtStatus(question, parts);
+  if (method === "GET" && path === "/metrics") return lookAtMetrics(question, parts);
+  if (method === "POST" && path === "/restart") return restart(question, parts);
+  const serving = parts.serving();
+  if (serving.length === 0) throw new GatewayError("overloaded", "No worker is ready.", { retryAfterMs: 1_000 });
+  const workers = responsive(serving);
   const [first] = workers;
-  if (first === undefined) throw new GatewayError("overloaded", "No worker is ready.", { retryAfterMs: 1_000 });
+  if (first === undefined)
+    throw new GatewayError("overloaded", `No worker answers: ${namesOf(serving)}.`, { retryAfterMs: 1_000 });
   if (method === "GET") return look(question, parts);
   if (method !== "POST") return askAny(workers, question);
-  if (path === "/restart") return restart(question, parts);
   if (/^\/config\/(?:reload|rollback)$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
-      return joinAttempts(asked, await askFirstAndOthers(asked, question));
+      return joinAttempts(asked, await askFirstAndOthers(responsive(asked), question));
     });
   }
   if (/^\/config\/canary\/\w+$/.test(path)) {
     return parts.between(async () => {
       const asked = parts.serving();
-      return joinAttempts(asked, await askAll(asked, question));
+      return joinAttempts(asked, await askAll(responsive(asked), question));
     });
   }
   // Each worker has learnt of its own what it thinks of a deployment.
@@ -108,18 +130,40 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Answer
   return answer;
 }
 
-async function look(question: Question, parts: WorkersParts): Promise<Answer> {
+async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   const { path } = question;
-  const serving = parts.serving();
-  if (path === "/metrics") return joinMetrics(await askAll(parts.alive(), question), parts.metrics());
+  const serving = responsive(parts.serving());
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
-  if (path === "/config/status") return joined(await askAll(serving, question), joinStatus);
-  if (path.startsWith("/requests/")) return oneOfThem(await askAll(parts.alive(), question));
+  if (path.startsWith("/requests/")) return oneOfThem(await askAll(responsive(parts.alive()), question));
   return askAny(serving, question);
 }
 
-async function restart(question: Question, parts: WorkersParts): Promise<Answer> {
-  // The workers know the master key.
-  const allowed = await askAny(parts.serving(), { ...question, method: "GET", url: "/config/status", body: undefined });
-  return allowed.status === 200 ? withValue(allowed, await parts.restart()) : allowed;
+/** An answer also where no worker gives one. */
+async function lookAtStatus(question: Question, parts: WorkersParts): Promise<Reply> {
+  const serving = parts.serving();
+  const answers = await askAll(responsive(serving), question).catch(() => undefined);
+  if (answers !== undefined) return joined(answers, (values) => joinStatus(values, serving, parts.size));
+  await parts.authenticate(question.headers);
+  return ownReply("application/json", JSON.stringify(joinStatus([], serving, parts.size)));
+}
+
+async function lookAtMetrics(question: Question, parts: WorkersParts): Promise<Reply> {
+  const answers = await askAll(responsive(parts.alive()), question).catch(() => undefined);
+  if (answers !== undefined) return joinMetrics(answers, parts.metrics());
+  await parts.authenticate(question.headers);
+  return ownReply(PROMETHEUS_TYPE, parts.metrics());
+}
+
+/** The workers need not answer: they are replaced. */
+async function restart(question: Question, parts: WorkersParts): Promise<Reply> {
+  await parts.authenticate(question.headers);
+  return ownReply("application/json", JSON.stringify(await parts.restart()));
+}
+
+function ownReply(type: string, text: string): Reply {
+  return { status: 200, headers: new Headers({ "content-type": type, "cache-control": "no-store" }), text };
+}
+
+function namesOf(workers: readonly WorkerAddress[]): string {
+  return workers.map(({ number, pid }) => `worker ${number} (pid ${pid})`).join(", ");
 }
