@@ -18,12 +18,13 @@ export interface CrewWorker {
   readonly generation: number;
   readonly digest: string;
   readonly held_by?: string | null;
+  readonly differs: string | null;
 }
 
 /** `GET /config/status` of a gateway with workers, as far as the tests look. */
 export interface CrewStatus {
   readonly live: { readonly generation: number; readonly digest: string };
-  readonly last_attempt: { readonly outcome: string };
+  readonly last_attempt: { readonly outcome: string } | null;
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree: boolean;
   readonly workers: readonly CrewWorker[];

@@ -100,7 +100,7 @@ describe("workers", () => {
     expect(reload.stdout).toMatch(/worker \d+: applied: generation \d+/);
     const split = await crewStatus(gateway);
     expect(split.workers_agree).toBe(false);
-    expect(split.last_attempt.outcome).toBe("refused");
+    expect(split.last_attempt?.outcome).toBe("refused");
     const status = command("status");
     await status.ended;
     expect(status.stdout).toContain("the workers run different configurations");

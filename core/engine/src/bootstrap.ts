@@ -10,11 +10,13 @@ import { createCounter } from "./counting/counter.ts";
 import { createFamilyFactors } from "./counting/family-factor.ts";
 import { createProcessContainer } from "./generation/container.ts";
 import type { CanaryEnd, CanaryVerdict } from "./generation/canary.ts";
-import { ConfigEdits } from "./generation/edits.ts";
+import { ConfigEdits, type StartedWith } from "./generation/edits.ts";
+import { digestOnDisk } from "./generation/file-texts.ts";
+import type { Generation } from "./generation/generation.ts";
 import { goBackOnFaults, type WentBack } from "./generation/going-back.ts";
 import { lastNumberBefore } from "./generation/entries.ts";
 import { openHistory, sharedNumber } from "./generation/history.ts";
-import { findLastGood, type LastGood } from "./generation/last-good.ts";
+import { findLastGood, wasReturned } from "./generation/last-good.ts";
 import type { ApplyResult } from "./generation/apply.ts";
 import { GenerationManager } from "./generation/manager.ts";
 import { EditMeanings } from "./generation/meaning.ts";
@@ -72,6 +74,8 @@ export interface RunningGateway {
   endCanary(digest: string, end: CanaryEnd, reason: string): void;
   /** Leaves contents that failed in another process, where they run. */
   goBack(wentBack: WentBack): void;
+  /** Runs what another process runs. Rejects, or resolves with a refusal, when it cannot. */
+  follow(generation: number, digest: string): Promise<ApplyResult | undefined>;
   /** Looks every key and team up anew: another process has changed them. */
   forgetKeys(): void;
   /** Moves the rows of an outbox that no process holds any more. Never rejects. */
@@ -90,6 +94,8 @@ export interface StartOptions extends ConfigPlace {
   readonly mayUseLastGood?: boolean;
   /** Starts with the newest generation of the history, whatever the files say: what the other workers run. */
   readonly mustBeNewest?: boolean;
+  /** The digest of what the other workers run, where it is known: files that come to it need no history. */
+  readonly othersRun?: string | undefined;
   /** Absent: the process is the whole gateway. */
   readonly worker?: WorkerPlace;
   /** Called as soon as connections of clients are accepted: from then on a stop has to let requests finish. */
@@ -104,6 +110,8 @@ export interface WorkerPlace {
   readonly reportFd: number;
   /** Shared state in the memory of the supervising process. */
   readonly hostedState: StateDriver;
+  /** Tells the supervising process which generation serves from now on. */
+  readonly onServe: (generation: Generation) => void;
   /** Tells the supervising process what is to be said of a canary. */
   readonly onVerdict: (verdict: CanaryVerdict) => void;
   /** Tells the other processes what has failed here. */
@@ -116,7 +124,9 @@ export interface Start {
   readonly definitions: Definitions;
   readonly snapshot: Snapshot;
   /** The contents that are started with, when they are not those of the files. */
-  readonly held: LastGood | undefined;
+  readonly held: StartedWith | undefined;
+  /** Whether it is what other workers run: an edit that was saved meanwhile applies as a save does, and not as what was asked for. */
+  readonly isNewest: boolean;
   /** That of the newest generation before, as it was when the files were read: another worker may make one meanwhile. */
   readonly lastNumber: number;
 }
@@ -129,7 +139,8 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const isNewest = options.mustBeNewest === true;
   const lastGood = inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
-  const isSame = lastGood !== undefined && lastGood.digest === inFiles.snapshot?.digest;
+  const digest = inFiles.snapshot?.digest;
+  const isSame = digest !== undefined && (lastGood?.digest === digest || (isNewest && options.othersRun === digest));
   const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
   const { definitions, snapshot, findings } =
     held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
@@ -144,14 +155,21 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
       findings: inFiles.findings.map(formatFinding),
     });
   }
-  const lastNumber = lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
-  return { opened: inFiles.opened, definitions, snapshot, held, lastNumber };
+  const { opened } = inFiles;
+  const isNumbered = isNewest && lastGood !== undefined && lastGood.digest === snapshot.digest;
+  const lastNumber = isNumbered
+    ? lastGood.contentsOf - 1
+    : lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
+  // What was rolled back, and a canary that was returned, stays in the files. What was saved besides is an edit that applies.
+  const stays = !isNewest || wasReturned(opened, digest, log);
+  const started = held && { ...held, onDisk: stays ? digestOnDisk(opened) : held.onDisk };
+  return { opened, definitions, snapshot, held: started, isNewest, lastNumber };
 }
 
 /** Starts a gateway, or a worker of one. Throws a ConfigError with findings, or a StartError with one line. */
 export async function startGateway(options: StartOptions, start?: Start): Promise<RunningGateway> {
   const { log, clock = systemClock, worker } = options;
-  const { opened, definitions, snapshot, held, lastNumber } = start ?? (await prepareStart(options));
+  const { opened, definitions, snapshot, held, isNewest, lastNumber } = start ?? (await prepareStart(options));
   const { server } = snapshot;
   const installation = installationOf(snapshot, options.environment);
   const dataLock = worker === undefined ? lockDataFolder(server.dataDirectory) : undefined;
@@ -177,14 +195,23 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     lastNumber,
     ...(swaps !== undefined && { swaps }),
     rehearse: createRehearsal(definitions, log),
-    ...(worker !== undefined && { numberOf: (digest, last) => sharedNumber(history, digest, last), onVerdict: worker.onVerdict }),
+    ...(worker !== undefined && {
+      numberOf: (digest, last) => sharedNumber(history, digest, last),
+      onVerdict: worker.onVerdict,
+      onServe: worker.onServe,
+    }),
   });
   const first = await manager.apply(snapshot, { hasServed: held !== undefined });
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
 
   const edits = new ConfigEdits({ place: options, definitions, manager, history, swaps, clock, log }, first, opened, held);
-  // What was saved since the files were read, while everything was made. The log says how it went.
-  if (held === undefined && edits.status.drift.length > 0) void edits.reload().catch(() => undefined);
+  // What was saved since the files were read, or while no worker lived. The log says how it went.
+  if (edits.status.drift.length > 0) {
+    if (isNewest) void edits.catchUp().catch(() => undefined);
+    else if (held === undefined) void edits.reload().catch(() => undefined);
+  }
+  // The next worker starts with it.
+  await history.flush();
   const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
   const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
   addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
@@ -265,6 +292,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
       else if (end === "promoted" && live?.snapshot.digest !== digest) void edits.reload().catch(() => undefined);
     },
     goBack: goBackOnFaults({ swaps, manager, edits, log, tell: worker?.onWentBack }),
+    follow: (generation, digest) => edits.follow(generation, digest),
     forgetKeys: () => keyRing.forget(),
     adopt,
     reload: () => edits.reload(),

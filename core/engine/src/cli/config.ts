@@ -43,6 +43,9 @@ interface WorkerStatus {
   readonly generation: number | null;
   readonly digest: string | null;
   readonly leases: number | null;
+  readonly canary: number | null;
+  /** Why it does not run what the others run. */
+  readonly differs: string | null;
   /** Of one that does not answer: for how long its event loop has stood still, and the code that holds it. */
   readonly silent_ms?: number;
   readonly held_by?: string | null;
@@ -213,7 +216,7 @@ function printStatus(status: Status): void {
       "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",
     );
   }
-  for (const worker of workers) console.log(lineOf(worker));
+  for (const worker of workers) console.log(lineOf(worker, canary));
   const { workers_expected: expected = 0 } = status;
   if (workers.length < expected) console.log(`${workers.length} of ${expected} workers serve; the others are being started`);
   for (const { generation, leases, oldest_age_ms: ageMs } of draining) {
@@ -229,21 +232,16 @@ function printStatus(status: Status): void {
   }
 }
 
-function lineOf({
-  worker,
-  pid,
-  answers,
-  generation,
-  digest,
-  leases,
-  silent_ms: silentMs = 0,
-  held_by: heldBy,
-}: WorkerStatus): string {
-  const name = `worker ${worker} (pid ${pid})`;
-  if (answers) return `${name}: generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight`;
+function lineOf(worker: WorkerStatus, canary: CanaryStatus | null): string {
+  const { answers, generation, digest, leases, differs, silent_ms: silentMs = 0, held_by: heldBy = null } = worker;
+  const name = `worker ${worker.worker} (pid ${worker.pid})`;
+  if (answers) {
+    const isWithout = canary !== null && worker.canary === null;
+    const reason = differs === null ? "" : `; ${differs}`;
+    return `${name}: generation ${generation}, digest ${shortOf(digest ?? "none")}, ${leases} in flight${isWithout ? ", without the canary" : ""}${reason}`;
+  }
   const since = silentMs < 1_000 ? "" : `: its event loop has stood still for ${Math.round(silentMs / 1_000)} s`;
-  const where = (heldBy ?? null) === null ? "" : ` at ${heldBy}`;
-  return `${name} does not answer${since}${where}`;
+  return `${name} does not answer${since}${heldBy === null ? "" : ` at ${heldBy}`}`;
 }
 
 function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {

@@ -6,6 +6,7 @@ import type { WorkerAddress } from "../http/admin/ask-workers.ts";
 import type { BlockReport } from "../telemetry/block-report.ts";
 import { createStateHost, type StateHost } from "../resources/hosted-state.ts";
 import { outboxName } from "../resources/outbox-file.ts";
+import { Agreement } from "./agreement.ts";
 import { CanaryDesk } from "./canary-desk.ts";
 import { Forgetting } from "./forgetting.ts";
 import { hire, type Member, refusalOf, StartRefused, tell } from "./hire.ts";
@@ -71,6 +72,7 @@ export class Crew {
   readonly #mending = new Set<NodeJS.Timeout>();
   readonly #mends = new Set<Promise<void>>();
   readonly #forgetting = new Forgetting();
+  readonly #agreement: Agreement;
   readonly #pulse = new Pulse((worker, silentMs) => this.#endHung(worker, silentMs));
   #serving: Member[] = [];
   #askedRestart: Promise<RestartResult> | undefined;
@@ -86,6 +88,8 @@ export class Crew {
     this.#log = log;
     this.#state = state;
     this.#fixed = fixed;
+    const serving = (): readonly Worker[] => this.#serving.map(({ worker }) => worker);
+    this.#agreement = new Agreement({ log, serving, tell, isPaused: () => this.#isRestarting });
     // Workers accept by themselves. Handed out by this process, a connection that is on its way to a worker that is killed
     // would neither be served nor closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -104,7 +108,8 @@ export class Crew {
 
   #addressOf({ number, pid, adminUrl, worker }: Member): WorkerAddress {
     const silentMs = this.#pulse.silentMs(worker);
-    return { number, pid, adminUrl, silentMs, heldBy: this.#hands.get(worker)?.blocked?.at };
+    const heldBy = this.#hands.get(worker)?.blocked?.at;
+    return { number, pid, adminUrl, silentMs, heldBy, differs: this.#agreement.whyNot(worker) };
   }
 
   /** How many have ended by themselves while they took requests. */
@@ -122,7 +127,8 @@ export class Crew {
     // A restart or an edit that is asked for meanwhile follows.
     return this.turns.take(async () => {
       const first = await this.#hire(false);
-      await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(false)));
+      // What the first one runs: the files may have changed since.
+      await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(true)));
       const own = new Set(Array.from({ length: this.#size }, (_, index) => outboxName(index + 1)));
       for (const outbox of leftOutboxes) if (!own.has(outbox)) this.#left.add(outbox, this.#serving[0]?.worker);
       return first.publicUrl;
@@ -157,6 +163,7 @@ export class Crew {
   /** Stops every worker, after what it has under way. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#agreement.close();
     for (const timer of this.#mending) clearTimeout(timer);
     if (this.#hands.size === 0) return;
     const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
@@ -182,7 +189,7 @@ export class Crew {
       await Promise.all(this.#mends);
       const old = this.#serving.slice();
       for (; replaced < this.#size; replaced++) {
-        await this.#hire(false);
+        await this.#hire(replaced > 0);
         const member = old[replaced];
         // It may have crashed meanwhile.
         if (member === undefined || !this.#serving.includes(member)) continue;
@@ -210,7 +217,7 @@ export class Crew {
     if (this.#isStopping) throw new StartRefused(["The gateway stops."]);
     const number = this.#freeNumber();
     return hire({
-      assignment: { number, mustBeNewest, fixed: this.#fixed },
+      assignment: { number, mustBeNewest, othersRun: this.#agreement.newest?.digest, fixed: this.#fixed },
       onFork: (worker) => {
         const host = this.#state === undefined ? undefined : createStateHost(this.#state);
         this.#hands.set(worker, { number, startedMs: performance.now(), host });
@@ -222,6 +229,7 @@ export class Crew {
         this.#pulse.follow(member.worker, member.hungTimeoutMs);
         if (this.#isStopping) this.#end(member.worker, "stop");
         else this.#serving.push(member);
+        this.#agreement.look(true);
         this.#left.giveTo(member.worker);
       },
       onBlock: (worker, report) => {
@@ -237,7 +245,9 @@ export class Crew {
         if (message.type === "hears") {
           // What it was told before is lost.
           if (this.#isStopping) tell(worker, { type: "stop" });
-        } else if (message.type === "adopted") this.#left.delete(message.outbox);
+        } else if (message.type === "runs") this.#agreement.runs(worker, message);
+        else if (message.type === "not-followed") this.#agreement.refused(worker, message.target, message.reasons);
+        else if (message.type === "adopted") this.#left.delete(message.outbox);
         else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
         else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
         else if (message.type === "went-back") this.#tellAll({ type: "go-back", wentBack: message.wentBack });
@@ -287,6 +297,7 @@ export class Crew {
     if (hand === undefined) return;
     this.#hands.delete(worker);
     this.#pulse.forget(worker);
+    this.#agreement.forget(worker);
     clearTimeout(hand.deadline);
     hand.host?.release();
     this.#forgetting.has(worker);

@@ -2,6 +2,7 @@
 
 import type { CanaryEnd, CanaryVerdict } from "../generation/canary.ts";
 import type { WentBack } from "../generation/going-back.ts";
+import type { Running } from "./agreement.ts";
 import type { StateAnswer, StateQuestion } from "../resources/hosted-state.ts";
 
 /** From a worker. */
@@ -18,6 +19,10 @@ export type FromWorker =
       /** How long it may be silent before it is replaced; 0: for ever. */
       readonly hungTimeoutMs: number;
     }
+  /** This generation serves from now on. */
+  | ({ readonly type: "runs" } & Running)
+  /** It cannot run what it was told to follow. */
+  | { readonly type: "not-followed"; readonly target: Running; readonly reasons: readonly string[] }
   /** Its event loop turns. */
   | { readonly type: "beat" }
   /** It cannot start; it ends. */
@@ -46,6 +51,8 @@ export type ToWorker =
   | { readonly type: "forget"; readonly id: number }
   /** End a canary: that is what all came to. */
   | { readonly type: "end-canary"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
+  /** Run what another worker runs. */
+  | { readonly type: "follow"; readonly target: Running }
   /** Leave the contents that failed elsewhere. */
   | { readonly type: "go-back"; readonly wentBack: WentBack }
   | StateAnswer;
@@ -56,6 +63,8 @@ export interface Assignment {
   readonly number: number;
   /** Whether it starts with what the others run, not with the files. */
   readonly mustBeNewest: boolean;
+  /** The digest of what the others run, where it is known. */
+  readonly othersRun?: string | undefined;
   /** Settings that the supervising process goes by. A worker that reads others does not start. */
   readonly fixed: FixedSettings;
 }

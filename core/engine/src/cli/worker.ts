@@ -1,12 +1,14 @@
 /** A worker: today's whole gateway in a process of its own, led by the one that supervises. */
 
 import { prepareStart, type RunningGateway, startGateway, type StartOptions, type WorkerPlace } from "../bootstrap.ts";
+import { formatFinding } from "../config/finding.ts";
 import type { CanaryVerdict } from "../generation/canary.ts";
+import type { Generation } from "../generation/generation.ts";
 import type { WentBack } from "../generation/going-back.ts";
-import { findLastGood } from "../generation/last-good.ts";
 import { createHostedState } from "../resources/hosted-state.ts";
 import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
+import type { Running } from "./agreement.ts";
 import { EXIT } from "./exit.ts";
 import { fixedFault, fixedSettings } from "./fixed-settings.ts";
 import { BEAT_MS } from "./pulse.ts";
@@ -59,6 +61,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
       case "end-canary":
         gateway?.endCanary(message.digest, message.end, message.reason);
         return;
+      case "follow":
+        if (gateway !== undefined) void follow(gateway, message.target, send);
+        return;
       case "go-back":
         gateway?.goBack(message.wentBack);
         return;
@@ -80,7 +85,9 @@ export async function runWorker(given: StartOptions): Promise<void> {
   try {
     const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
     const onWentBack = (wentBack: WentBack): void => send({ type: "went-back", wentBack });
-    const place = { number: assignment.number, reportFd: REPORT_FD, hostedState: hosted.driver, onVerdict, onWentBack };
+    const onServe = ({ number: generation, snapshot: { digest } }: Generation): void =>
+      send({ type: "runs", generation, digest });
+    const place = { number: assignment.number, reportFd: REPORT_FD, hostedState: hosted.driver, onServe, onVerdict, onWentBack };
     const onListening = (): void => void (isListening = true);
     gateway = await startAs(assignment, { ...options, onListening }, place);
   } catch (error) {
@@ -96,16 +103,22 @@ export async function runWorker(given: StartOptions): Promise<void> {
   if (wantsReload) gateway.reload().catch(() => undefined);
 }
 
-async function startAs({ mustBeNewest, fixed }: Assignment, options: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {
-  const { log } = options;
-  const start = await prepareStart({ ...options, mustBeNewest });
+async function startAs(assignment: Assignment, given: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {
+  const { mustBeNewest, othersRun, fixed } = assignment;
+  const options = { ...given, mustBeNewest, othersRun, worker };
+  const start = await prepareStart(options);
   const fault = fixedFault(fixed, fixedSettings(start.snapshot, start.definitions));
   if (fault !== undefined) throw new StartError(fault);
-  const before = findLastGood(start.opened, log)?.digest;
-  const gateway = await startGateway({ ...options, mustBeNewest, worker }, start);
-  const after = findLastGood(start.opened, log)?.digest;
-  if (mustBeNewest && after !== before && after !== gateway.snapshot.digest) {
-    throw new StartError("Another edit was applied while this worker started.");
+  return startGateway(options, start);
+}
+
+/** Runs what another worker runs, or says why it cannot. An edit that is on its way makes another try necessary. */
+async function follow(gateway: RunningGateway, target: Running, send: (message: FromWorker) => void): Promise<void> {
+  const refuse = (reasons: readonly string[]): void => send({ type: "not-followed", target, reasons });
+  try {
+    const result = await gateway.follow(target.generation, target.digest);
+    if (result?.outcome === "refused") refuse(result.findings.map(formatFinding));
+  } catch (error) {
+    refuse([error instanceof Error ? error.message : String(error)]);
   }
-  return gateway;
 }

@@ -40,6 +40,8 @@ export interface ApplyOptions {
   readonly isRenewal?: boolean;
   /** It takes the place of this generation and of no other, and of no edit that waits. */
   readonly replaces?: number | undefined;
+  /** The number that the same contents have in another worker: they are applied under it, also where they run already. */
+  readonly number?: number | undefined;
   /** Why it is applied, where nobody asked. */
   readonly reason?: string | undefined;
   /** The contents have served before: their tests passed then, and whoever goes back to them is in a hurry. */
@@ -87,6 +89,8 @@ export interface ManagerOptions {
   readonly lastNumber?: number;
   /** Without it no pipeline is tested. */
   readonly rehearse?: Rehearse;
+  /** Told which generation serves everybody from now on. */
+  readonly onServe?: (generation: Generation) => void;
   /** Follows which generation serves everybody. */
   readonly swaps?: SwapWatch;
   /** Numbers a candidate where several workers must agree, by its digest and the last number here. */

@@ -24,6 +24,8 @@ export interface Candidate {
   readonly canary?: CanaryPlan | undefined;
   readonly author?: string | undefined;
   readonly isRenewal?: boolean;
+  /** The number of the same contents in another worker, which this one follows. */
+  readonly number?: number | undefined;
   /** Why the gateway goes back by itself, and from which generation. */
   readonly fault?: SwapFault | undefined;
 }

@@ -32,6 +32,13 @@ export interface EditParts {
   readonly log: Log;
 }
 
+/** Contents that a start began with, and what the files were on disk where the contents stay as long as these do. */
+export interface StartedWith {
+  readonly texts: FileTexts;
+  readonly contentsOf: number;
+  readonly onDisk: string | undefined;
+}
+
 /** What `GET /config/status` tells. */
 export interface EditStatus extends ManagerStatus {
   /** How the live generation came to be. */
@@ -66,12 +73,13 @@ export class ConfigEdits {
   #lastReading: Promise<unknown> = Promise.resolve();
   #reading: Reading | undefined;
 
-  /** Begins to watch. `first` is what was started with, `held` its contents when they are not those of the files. */
-  constructor(parts: EditParts, first: ApplyResult, opened: OpenedConfig, held?: { texts: FileTexts; contentsOf: number }) {
+  /** Begins to watch. `first` is what was started with, `held` its contents when they are not those of the files as they were read. */
+  constructor(parts: EditParts, first: ApplyResult, opened: OpenedConfig, held?: StartedWith) {
     this.#parts = parts;
     this.#reader = new ConfigReader(parts.place, parts.definitions);
     this.#opened = opened;
-    this.#held = held === undefined ? undefined : { ...held, onDisk: digestOnDisk(opened) };
+    const { onDisk } = held ?? {};
+    this.#held = held === undefined || onDisk === undefined ? undefined : { ...held, onDisk };
     parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
     const candidate = held === undefined ? opened : this.#reader.held(held.texts);
     this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
@@ -103,6 +111,35 @@ export class ConfigEdits {
    */
   reload(force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
     return this.#reload(true, force, canary, author);
+  }
+
+  /** Applies what was saved while nothing watched, as a save would: nobody asked for it. */
+  catchUp(): Promise<ApplyResult> {
+    return this.#reload(false);
+  }
+
+  /**
+   * Runs what another worker runs, under the same number. `undefined`: it runs here already, or an edit is on its way. A refusal
+   * says why it cannot.
+   */
+  async follow(generation: number, digest: string): Promise<ApplyResult | undefined> {
+    const { manager, history } = this.#parts;
+    const { live } = manager;
+    if (live?.number === generation && live.snapshot.digest === digest) return undefined;
+    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
+    history.refresh();
+    const entry = history.entries.find((one) => one.generation === generation);
+    const texts = entry === undefined ? undefined : history.textsOf(generation);
+    if (entry === undefined || texts === undefined)
+      throw notFound(`The files of generation ${generation} are not in the history.`);
+    const { contentsOf = generation, onDisk } = entry;
+    return this.#inOrder(async () => {
+      const opened = this.#reader.held(texts);
+      const resolved = await this.#reader.resolve(opened);
+      const held = onDisk === undefined ? undefined : { texts, contentsOf, onDisk };
+      const force = resolved.snapshot?.digest;
+      return { result: this.#apply({ opened, resolved, origin: entry.origin, held, force, number: generation }) };
+    });
   }
 
   /** Ends the canary by somebody's word. Throws `not_found` when none runs. */
@@ -213,15 +250,15 @@ export class ConfigEdits {
 
   async #apply(candidate: Candidate & { readonly resolved: ResolvedConfig }): Promise<ApplyResult> {
     const { manager, definitions, history } = this.#parts;
-    const { opened, resolved, force, canary, author, isRenewal, fault } = candidate;
+    const { opened, resolved, force, canary, author, isRenewal, fault, number } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
       return this.#remember(refused, candidate);
     }
-    const hasServed = candidate.origin === "rollback";
+    const hasServed = candidate.origin === "rollback" || number !== undefined;
     const back = fault && { replaces: fault.generation, reason: fault.reason };
-    const options = { force, canary, hasServed, author, ...back, ...(isRenewal === true && { isRenewal }) };
+    const options = { force, canary, hasServed, author, number, ...back, ...(isRenewal === true && { isRenewal }) };
     const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
     await history.flush();
     // What runs by now is renewed in its place: a secret may have changed.
@@ -264,7 +301,8 @@ export class ConfigEdits {
       return result;
     }
     const author = callerOf(candidate.author);
-    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf: held?.contentsOf, force, author, ...snapshots });
+    const { contentsOf, onDisk } = held ?? {};
+    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf, onDisk, force, author, ...snapshots });
     history.add(this.#entry, textsOf(opened));
     return result;
   }

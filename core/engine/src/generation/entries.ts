@@ -26,6 +26,8 @@ export interface EntryParts {
 export interface EntryOrigin {
   readonly origin: GenerationOrigin;
   readonly contentsOf?: number | undefined;
+  /** What the files were on disk, where other contents run. */
+  readonly onDisk?: string | undefined;
   readonly force?: string | undefined;
   /** Who asked for it. Absent: nobody, or nobody who gave a name. */
   readonly author?: Author | undefined;
@@ -53,6 +55,7 @@ export function entryOf(result: ApplyResult, opened: OpenedConfig, parts: EntryP
     atMs: clock.now(),
     origin: how.origin,
     contentsOf: how.contentsOf,
+    ...(how.onDisk !== undefined && { onDisk: how.onDisk }),
     isForced: how.origin === "files" && how.to !== undefined && isForced(how.to, how.force),
     ...(how.origin === "rollback" && result.reason !== undefined && { reason: result.reason }),
     path: opened.path,
@@ -81,11 +84,14 @@ export function rollbackTarget(
   return earlier;
 }
 
-/** Whether a generation's number may be used again: a start with the same contents is the same generation. */
+/**
+ * Whether a generation's number may be used again: a start with the same contents is the same generation. A canary that was
+ * returned never served everybody: with its contents it is another one.
+ */
 export function lastNumberBefore(snapshot: Snapshot, { entries }: GenerationHistory): number {
   const last = entries.at(-1);
   if (last === undefined) return 0;
-  return last.digest === snapshot.digest ? last.generation - 1 : last.generation;
+  return last.digest === snapshot.digest && last.returned === undefined ? last.generation - 1 : last.generation;
 }
 
 /** A refusal for what is not there. */

@@ -77,6 +77,9 @@ describe("the history", () => {
     history.add({ ...entryOf(7), digest: "digest-1" }, texts("x"));
     expect(lastNumberBefore(snapshotOf({ digest: "digest-1" }), history)).toBe(6);
     expect(lastNumberBefore(snapshotOf({ digest: "digest-2" }), history)).toBe(7);
+    // A canary with these contents was returned: it never served everybody.
+    history.add({ ...entryOf(8), digest: "digest-2", returned: "by word" }, texts("y"));
+    expect(lastNumberBefore(snapshotOf({ digest: "digest-2" }), history)).toBe(8);
     await history.flush();
   });
 });
@@ -94,6 +97,9 @@ describe("numbers that several workers share", () => {
     expect(sharedNumber(own, "digest-3", 1)).toBe(3);
     // What ran before the last number is another generation when it runs again.
     expect(sharedNumber(own, "digest-1", 2)).toBe(3);
+    // A canary that was returned is no generation that runs.
+    own.add({ ...entryOf(3), returned: "by word" }, texts("three"));
+    expect(sharedNumber(own, "digest-3", 2)).toBe(4);
     expect(sharedNumber(openHistory(mkdtempSync(join(folder, "empty-")), fakeLog([])), "digest-1", 0)).toBe(1);
   });
 });

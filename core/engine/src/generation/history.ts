@@ -30,6 +30,8 @@ export interface HistoryEntry {
   readonly reason?: string;
   /** Why a canary was returned. Such a generation never served everybody, and is nothing to go back to. */
   readonly returned?: string;
+  /** What the files were on disk, where these contents run instead of them: as long as they stay so, the contents stay. */
+  readonly onDisk?: string;
   /** What the edit meant, the worst first. Absent in the histories of older versions. */
   readonly effects?: readonly Pick<Effect, "risk" | "about" | "message">[];
 }
@@ -113,7 +115,9 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
  */
 export function sharedNumber(history: GenerationHistory, digest: string, last: number): number {
   history.refresh();
-  const same = history.entries.findLast((entry) => entry.generation > last && entry.digest === digest);
+  const same = history.entries.findLast(
+    (entry) => entry.generation > last && entry.digest === digest && entry.returned === undefined,
+  );
   return same?.generation ?? Math.max(last, history.entries.at(-1)?.generation ?? 0) + 1;
 }
 

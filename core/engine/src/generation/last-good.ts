@@ -14,6 +14,8 @@ export interface LastGood {
   readonly contentsOf: number;
   readonly digest: string;
   readonly source: ConfigSource;
+  /** What the files were on disk when these contents replaced them; absent where they were the contents. */
+  readonly onDisk?: string | undefined;
 }
 
 /** The newest generation of this gateway file, `undefined` when none is kept. */
@@ -22,7 +24,13 @@ export function findLastGood(opened: OpenedConfig, log: Log): LastGood | undefin
   const entry = entries.findLast(({ path, returned }) => path === opened.path && returned === undefined);
   const texts = entry === undefined ? undefined : textsOf(entry.generation);
   if (entry === undefined || texts === undefined) return undefined;
-  return { texts, contentsOf: entry.generation, digest: entry.digest, source: heldSource(texts) };
+  return { texts, contentsOf: entry.generation, digest: entry.digest, source: heldSource(texts), onDisk: entry.onDisk };
+}
+
+/** Whether the newest generation of the history is a canary with these contents that was returned. */
+export function wasReturned(opened: OpenedConfig, digest: string | undefined, log: Log): boolean {
+  const last = openHistory(dataDirectoryOf(opened), log).entries.findLast(({ path }) => path === opened.path);
+  return last?.returned !== undefined && last.digest === digest;
 }
 
 /** The data folder as far as a broken file says it: read as YAML, else found as text, else the default. */

@@ -49,6 +49,7 @@ export class GenerationManager {
   onCanaryEnd: (result: ApplyResult) => void = () => undefined;
   #lastNumber = 0;
   readonly #numberOf: (digest: string, last: number) => number;
+  readonly #onServe: ((generation: Generation) => void) | undefined;
   readonly #onVerdict: (verdict: CanaryVerdict) => void;
   #lastAttempt: ApplyResult | undefined;
   readonly #outcomes = noOutcomes();
@@ -60,11 +61,15 @@ export class GenerationManager {
   /** Ends a wait for room: a newer candidate came, or the manager closes. */
   #onNews: (() => void) | undefined;
 
-  constructor(container: DependencyContainer, { lastNumber = 0, rehearse, swaps, numberOf, onVerdict }: ManagerOptions = {}) {
+  constructor(
+    container: DependencyContainer,
+    { lastNumber = 0, rehearse, swaps, numberOf, onVerdict, onServe }: ManagerOptions = {},
+  ) {
     this.#rehearse = rehearse;
     this.#swaps = swaps;
     this.#onVerdict = onVerdict ?? ((verdict) => this.endCanary(...endOf([verdict])));
     this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
+    this.#onServe = onServe;
     this.#lastNumber = lastNumber;
     this.#container = container;
     this.#definitions = container.resolve(PROCESS.definitions);
@@ -189,11 +194,12 @@ export class GenerationManager {
   async #attempt({ snapshot, options, live }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
     if (this.#isLate(options, live)) return this.#result("superseded", digest, []);
-    if (this.#live?.snapshot.digest === digest) {
+    const isNumbered = ({ number }: Generation): boolean => options.number === undefined || options.number === number;
+    if (this.#live?.snapshot.digest === digest && isNumbered(this.#live)) {
       if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
       return { ...this.#result("unchanged", digest, []), generation: this.#live.number };
     }
-    if (this.#canary?.generation.snapshot.digest === digest) {
+    if (this.#canary?.generation.snapshot.digest === digest && isNumbered(this.#canary.generation)) {
       const { number: generation } = this.#canary.generation;
       const isAgain = options.canary !== undefined;
       const promoted = isAgain ? undefined : this.#endCanary("promoted", "its contents were applied");
@@ -206,7 +212,7 @@ export class GenerationManager {
     await turns.giveWay();
     let next: Generation;
     try {
-      next = await buildGeneration(this.#container, snapshot, this.#numberOf(digest, this.#lastNumber));
+      next = await buildGeneration(this.#container, snapshot, options.number ?? this.#numberOf(digest, this.#lastNumber));
     } catch (error) {
       return this.#result("refused", digest, buildFindings(snapshot, error));
     }
@@ -216,7 +222,7 @@ export class GenerationManager {
       await next.drain(0);
       return this.#result(failures.length > 0 ? "refused" : "superseded", digest, failures);
     }
-    this.#lastNumber = next.number;
+    this.#lastNumber = Math.max(this.#lastNumber, next.number);
     this.endCanary("returned", "another edit took its place");
     const previous = this.#live;
     if (options.canary !== undefined && previous !== undefined) {
@@ -234,6 +240,7 @@ export class GenerationManager {
     const previous = this.#live;
     this.#live = generation;
     this.#swaps?.follow(generation, previous, isEdit);
+    this.#onServe?.(generation);
   }
 
   /** Whether what a candidate was to replace serves nobody any more. A renewal of what ran then would undo the edit since. */

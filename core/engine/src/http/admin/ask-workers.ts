@@ -12,6 +12,8 @@ export interface WorkerAddress {
   readonly silentMs?: number;
   /** The code that holds its event loop, as `run (file:///srv/plugins/mine.ts:44)`, where it is known. */
   readonly heldBy?: string | undefined;
+  /** Why it does not run the generation that the others run, where it said so. */
+  readonly differs?: string | undefined;
 }
 
 /** What is passed on. */

@@ -22,6 +22,8 @@ export function joinStatus(values: Values, serving: readonly WorkerAddress[], ex
       generation: live["generation"] ?? null,
       digest: live["digest"] ?? null,
       leases: live["leases"] ?? null,
+      canary: objectOf(value?.["canary"])["generation"] ?? null,
+      differs: worker.differs ?? null,
       ...(value === undefined && { silent_ms: Math.round(worker.silentMs ?? 0), held_by: worker.heldBy ?? null }),
     };
   });
