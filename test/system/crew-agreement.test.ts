@@ -15,6 +15,7 @@ import {
   wholeCrew,
 } from "./crew-workspace.ts";
 import { eventually } from "./eventually.ts";
+import { freePorts } from "./free-ports.ts";
 import { type GatewayProcess, runCommand, startGateway } from "./gateway-process.ts";
 
 const DEADLINE_MS = 30_000;
@@ -53,21 +54,30 @@ function kill(pids: readonly number[]): void {
   for (const pid of pids) process.kill(pid, "SIGKILL");
 }
 
+type Act = (pids: readonly number[], save: () => void) => void;
+
+/** Each case starts several processes: most of them are left to the proof. */
+const isFull = process.env["SLUICE_PROOF"] === "full";
+const FURTHER: readonly [string, Act][] = [
+  ["one right before the save", ([first = 0], save) => (kill([first]), save())],
+  ["both right after the save", (pids, save) => (save(), kill(pids))],
+];
+
 describe("a crew whose workers are killed around an edit", () => {
   let workspace: CrewWorkspace;
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
     workspace = createCrewWorkspace(upstream.baseUrl);
-    gateway = await startGateway(workspace);
+    // A port of the system's choice goes with the last worker.
+    gateway = await startGateway(workspace, await freePorts());
   });
   afterAll(() => gateway?.dispose());
 
-  it.each<[string, (pids: readonly number[], save: () => void) => void]>([
-    ["one right before the save", ([first = 0], save) => (kill([first]), save())],
+  it.each<[string, Act]>([
+    ...(isFull ? FURTHER : []),
     ["one right after the save", ([first = 0], save) => (save(), kill([first]))],
     ["both right before the save", (pids, save) => (kill(pids), save())],
-    ["both right after the save", (pids, save) => (save(), kill(pids))],
   ])("runs the edit in every worker: %s", async (name, act) => {
     const pids = pidsOf(await wholeCrew(gateway));
     const word = name.replaceAll(" ", "-");
@@ -82,7 +92,7 @@ describe("a crew whose workers are killed around an edit", () => {
     expect(said.headers.get("x-said")).toBe(word);
   });
 
-  it("goes on with what ran, and reports the edit, when that is refused", async () => {
+  it.runIf(isFull)("goes on with what ran, and reports the edit, when that is refused", async () => {
     const before = await agreed(gateway, []);
     kill(pidsOf(before));
     workspace.writeWord("[not, a, word]");
@@ -99,7 +109,7 @@ describe("a crew whose workers are killed around an edit", () => {
     await agreed(gateway, [], ({ live }) => live.digest !== before.live.digest);
     expect(await configPost(gateway, "rollback")).toMatchObject({ outcome: "applied" });
     const back = await agreed(gateway, [], ({ live }) => live.digest === before.live.digest);
-    for (const pids of [pidsOf(back).slice(0, 1), pidsOf(back)]) {
+    for (const pids of [pidsOf(back).slice(0, 1), ...(isFull ? [pidsOf(back)] : [])]) {
       const alive = pidsOf(await wholeCrew(gateway)).filter((pid) => pids.includes(pid));
       kill(alive);
       const after = await agreed(gateway, alive);
@@ -156,7 +166,7 @@ describe("a crew with reload: on_request", () => {
     await agreed(gateway, [victim], ({ live, drift }) => live.digest !== before.live.digest && !drift.files_differ);
   });
 
-  it("keeps an edit that nobody asked for out of a worker that is replaced, and reports it", async () => {
+  it.runIf(isFull)("keeps an edit that nobody asked for out of a worker that is replaced, and reports it", async () => {
     const before = await agreed(gateway, []);
     workspace.writeWord("not-asked-for");
     kill(pidsOf(before));
@@ -167,7 +177,7 @@ describe("a crew with reload: on_request", () => {
     await agreed(gateway, [], ({ drift }) => !drift.files_differ);
   });
 
-  it("starts where it was when the supervising process was killed", async () => {
+  it.runIf(isFull)("starts where it was when the supervising process was killed", async () => {
     const before = await agreed(gateway, []);
     await gateway.kill();
     gateway = await startGateway(workspace);

@@ -1,13 +1,12 @@
 /** Signals at any moment: in the middle of a start, and while requests end. New calls are answered until the process has ended. */
 
-import { createServer } from "node:net";
-import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
 import { chat, MESSAGES } from "./client.ts";
 import { childrenOf, createCrewWorkspace, lives } from "./crew-workspace.ts";
 import { eventually } from "./eventually.ts";
+import { freePorts } from "./free-ports.ts";
 import { type CommandProcess, MASTER_KEY, runCommand, startGateway } from "./gateway-process.ts";
 import { createWorkspace, type Workspace } from "./workspace.ts";
 
@@ -21,19 +20,6 @@ beforeAll(async () => {
 });
 afterAll(() => upstream?.close());
 
-/** Ports that were free a moment ago. */
-async function freePorts(): Promise<readonly [string, string]> {
-  const servers = [createServer(), createServer()];
-  const ports: string[] = [];
-  for (const server of servers) {
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ports.push(String((server.address() as { port: number }).port));
-  }
-  for (const server of servers) server.close();
-  return [ports[0] ?? "", ports[1] ?? ""];
-}
-
 interface Starting {
   readonly command: CommandProcess;
   readonly publicUrl: string;
@@ -41,11 +27,9 @@ interface Starting {
 }
 
 async function begin(workspace: Workspace): Promise<Starting> {
-  const [port, adminPort] = await freePorts();
-  const command = runCommand(["serve", "--config", workspace.configPath, "--log-level", "warn"], workspace.folder, {
-    SLUICE_PORT: port,
-    SLUICE_ADMIN_PORT: adminPort,
-  });
+  const ports = await freePorts();
+  const command = runCommand(["serve", "--config", workspace.configPath, "--log-level", "warn"], workspace.folder, ports);
+  const { SLUICE_PORT: port, SLUICE_ADMIN_PORT: adminPort } = ports;
   return { command, publicUrl: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
 }
 

@@ -2,6 +2,7 @@
 // The command. Sources are TypeScript that Node 22.19 or newer runs directly; on an older one the packaged Node takes over.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
@@ -13,6 +14,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
   // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
   setFlagsFromString("--no-allocation-site-pretenuring");
+  if (process.env.SLUICE_PARENT_FD !== undefined) followParent(Number(process.env.SLUICE_PARENT_FD));
   await import(new URL("../src/cli/main.ts", import.meta.url).href);
 } else {
   const node = packagedNode();
@@ -22,9 +24,21 @@ if (major > 22 || (major === 22 && minor >= 19)) {
     );
     process.exit(3);
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ["inherit", "inherit", "inherit", "pipe"],
+    env: { ...process.env, SLUICE_PARENT_FD: "3" },
+  });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => (signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal)));
+}
+
+/** Ends this process with the one that started it, however that ends: their pipe closes. */
+function followParent(fd) {
+  // Processes that this one starts have another parent.
+  delete process.env.SLUICE_PARENT_FD;
+  const pipe = new Socket({ fd, readable: true, writable: false });
+  pipe.on("error", () => {}).on("close", () => process.exit(1));
+  pipe.resume().unref();
 }
 
 function packagedNode() {

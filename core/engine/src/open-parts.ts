@@ -10,6 +10,7 @@ import type { Definitions } from "./registry/definitions.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
 import { openOutbox } from "./resources/outbox.ts";
+import { readRunning } from "./resources/running-file.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { GATEWAY_CODE } from "./telemetry/block-report.ts";
 import { type BlockWatch, watchBlocks } from "./telemetry/block-watch.ts";
@@ -106,9 +107,10 @@ export function openLedger(
 
 /** Looks whether a start may listen where it wants to, before it makes anything that would stay behind. Throws a StartError. */
 export async function checkAddresses({ server }: Snapshot): Promise<void> {
+  const { dataDirectory } = server;
   for (const { host, port } of [server, server.admin]) {
     // The system has a free port for whoever asks for any.
-    if (port !== 0) await listenOrExplain(() => listenBriefly(host, port), `${host}:${port}`);
+    if (port !== 0) await listenOrExplain(() => listenBriefly(host, port), `${host}:${port}`, userOf(dataDirectory, port));
   }
 }
 
@@ -134,14 +136,25 @@ export function openBlockWatch(
   return watchBlocks({ thresholdMs: server.blockWarningMs, owners, metrics, log, reportFd, endedAfterMs });
 }
 
-/** Opens a listener. Throws a StartError that says why not. */
-export async function listenOrExplain<T>(open: () => Promise<T>, address: string): Promise<T> {
+/** Who uses a port, as far as the data folder says it: a gateway that was started before, and lives. */
+function userOf(dataDirectory: string, port: number): string {
+  const running = readRunning(dataDirectory);
+  const isIts = running !== undefined && [running.publicUrl, running.adminUrl].some((url) => new URL(url).port === String(port));
+  return isIts ? ` by the gateway on the data folder ${dataDirectory}, pid ${running.pid}: stop that one first` : "";
+}
+
+/** Opens a listener. Throws a StartError that says why not; `user` is who has the port where it is in use. */
+export async function listenOrExplain<T>(open: () => Promise<T>, address: string, user = ""): Promise<T> {
   try {
     return await open();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why =
-      code === "EADDRINUSE" ? "the port is in use" : code === "EACCES" ? "this user may not use the port" : messageOf(error);
+      code === "EADDRINUSE"
+        ? `the port is in use${user}`
+        : code === "EACCES"
+          ? "this user may not use the port"
+          : messageOf(error);
     throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 /** Talks to the admin listener of the running gateway, so that one process alone has the store open. */
 
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { JsonObject } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
 import { formatFinding } from "../config/finding.ts";
@@ -9,6 +9,8 @@ import { openConfig } from "../config/load.ts";
 import { serverSchema, type ServerSection } from "../config/schema/server.ts";
 import { checkSection } from "../config/section.ts";
 import { readOverrides } from "../config/server-overrides.ts";
+import { dataDirectoryOf } from "../generation/last-good.ts";
+import { readRunning } from "../resources/running-file.ts";
 import { CommandError, EXIT } from "./exit.ts";
 
 /** Where the gateway is, as options say it. */
@@ -69,22 +71,28 @@ interface Place {
   readonly dataDirectory: string;
 }
 
-/** `--admin-url`, or what the configuration and `SLUICE_ADMIN_PORT` say. A fault elsewhere in the file does not matter here. */
+/**
+ * `--admin-url`, else where the gateway that runs on the data folder says that it is, else what the configuration and
+ * `SLUICE_ADMIN_PORT` say. The files may be broken: that is when the gateway is asked what runs.
+ */
 function placeOf({ config, adminUrl }: AdminOptions): Place {
   const cwd = process.cwd();
-  const { gateway, findings, path } = openConfig({ path: config, cwd, environment: process.env });
+  const opened = openConfig({ path: config, cwd, environment: process.env });
+  const dataDirectory = dataDirectoryOf(opened);
+  if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory };
+  const isNamed = (process.env["SLUICE_ADMIN_PORT"] ?? "") !== "";
+  const running = isNamed ? undefined : readRunning(dataDirectory);
+  if (running !== undefined) return { url: reachableUrl(running.adminUrl), dataDirectory };
+  const { gateway, findings, path } = opened;
   if (gateway === undefined || !isObject(gateway.value)) {
-    if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory: resolve(cwd, "data") };
     const reason = findings[0] === undefined ? `${path} holds no configuration` : formatFinding(findings[0]);
-    throw new CommandError(EXIT.usage, `${reason} (name it with --config, or the admin listener with --admin-url)`);
+    throw nowhere(reason, dataDirectory);
   }
   const section = (gateway.value as JsonObject)["server"] ?? {};
   const { overrides, findings: faults } = readOverrides(process.env, gateway.document.keyAt(["server"]));
   const [fault] = [...faults, ...checkSection(gateway, ["server"], serverSchema, section)];
-  if (fault !== undefined) throw new CommandError(EXIT.usage, formatFinding(fault));
-  const { admin, data_directory: directory } = section as unknown as ServerSection;
-  const dataDirectory = resolve(cwd, directory);
-  if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory };
+  if (fault !== undefined) throw nowhere(formatFinding(fault), dataDirectory);
+  const { admin } = section as unknown as ServerSection;
   const port = overrides.adminPort ?? admin.port;
   if (port === 0) {
     throw new CommandError(
@@ -93,6 +101,17 @@ function placeOf({ config, adminUrl }: AdminOptions): Place {
     );
   }
   return { url: `http://${reachable(admin.host)}:${port}`, dataDirectory };
+}
+
+function nowhere(reason: string, dataDirectory: string): CommandError {
+  const hint = `no gateway runs on the data folder ${dataDirectory}; name the file with --config, or the admin listener with --admin-url`;
+  return new CommandError(EXIT.usage, `${reason} (${hint})`);
+}
+
+/** An address that this machine reaches, of one that a listener has. */
+function reachableUrl(text: string): string {
+  const url = new URL(text);
+  return `${url.protocol}//${reachable(url.hostname.replace(/^\[|\]$/g, ""))}:${url.port}`;
 }
 
 function checkedUrl(text: string): string {
@@ -117,6 +136,10 @@ function masterKeyOf(dataDirectory: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {
+    if (!existsSync(dataDirectory)) {
+      const message = `There is no data folder ${dataDirectory}: it was moved or removed, or no gateway has started here. Put it back, or set SLUICE_MASTER_KEY.`;
+      throw new CommandError(EXIT.notStarted, message);
+    }
     throw new CommandError(EXIT.notStarted, `No master key: set SLUICE_MASTER_KEY, or run this where ${path} can be read.`);
   }
 }

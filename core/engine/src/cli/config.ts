@@ -31,6 +31,8 @@ interface Status {
   readonly shadows: readonly Shadow[];
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree?: boolean;
+  readonly version: string;
+  readonly supervisor?: { readonly pid: number; readonly version: string; readonly is_outdated: boolean };
   readonly workers_expected?: number;
   readonly workers?: readonly WorkerStatus[];
   readonly draining: readonly { readonly generation: number; readonly leases: number; readonly oldest_age_ms: number }[];
@@ -49,6 +51,13 @@ interface WorkerStatus {
   /** Of one that does not answer: for how long its event loop has stood still, and the code that holds it. */
   readonly silent_ms?: number;
   readonly held_by?: string | null;
+}
+
+interface DeploymentStatus {
+  readonly deployment: string;
+  readonly health: string;
+  readonly ejected_until: string | null;
+  readonly consecutive_failures: number;
 }
 
 interface CanaryStatus {
@@ -102,7 +111,10 @@ export function addConfigCommands(command: (name: string, description: string) =
   command("status", "what configuration runs, what was tried last, what still drains").action(async (options: Options) => {
     const status = (await adminClient(options)("/config/status")) as Status;
     if (options.json === true) console.log(JSON.stringify(status, null, 2));
-    else printStatus(status);
+    else {
+      printStatus(status);
+      printDeployments(await adminClient(options)("/deployments").catch(() => undefined));
+    }
   });
   addHistoryCommand(command);
   const asking = (name: string, description: string): Command =>
@@ -229,6 +241,24 @@ function printStatus(status: Status): void {
       `last attempt: ${last.outcome} at ${last.at}${by}${why}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`,
     );
     for (const { text } of last.findings) console.log(text);
+  }
+  console.log(`version ${status.version}`);
+  if (status.supervisor?.is_outdated === true) {
+    const { pid, version } = status.supervisor;
+    console.log(
+      `the supervising process (pid ${pid}, version ${version}) runs other code than its workers: stop the gateway and start it again`,
+    );
+  }
+}
+
+/** Names the deployments that get no traffic, or little. */
+function printDeployments(answer: unknown): void {
+  const { deployments = [] } = (answer ?? {}) as { readonly deployments?: readonly DeploymentStatus[] };
+  for (const { deployment, health, ejected_until: until, consecutive_failures: failures } of deployments) {
+    if (health === "healthy") continue;
+    const end = (until ?? null) === null ? "" : ` until ${until}`;
+    const count = failures > 0 ? `, ${failures} failures in a row` : "";
+    console.log(`deployment ${deployment} is ${health}${end}${count}`);
   }
 }
 

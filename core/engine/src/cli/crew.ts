@@ -122,6 +122,11 @@ export class Crew {
     return this.#hung;
   }
 
+  /** Whether a worker runs other code: the gateway was upgraded in its place since the supervising process started. */
+  runsOtherCodeThan(code: string): boolean {
+    return this.#serving.some((member) => member.code !== code);
+  }
+
   /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
   start(leftOutboxes: readonly string[]): Promise<string> {
     // A restart or an edit that is asked for meanwhile follows.

@@ -15,6 +15,8 @@ export interface Member extends WorkerAddress {
   readonly endsWithinMs: number;
   /** How long it may be silent before it is replaced; 0: for ever. */
   readonly hungTimeoutMs: number;
+  /** A digest of the code that it runs. */
+  readonly code: string;
 }
 
 /** Who is told what. */
@@ -75,9 +77,9 @@ export function hire({ assignment, onFork, onBlock, onReady, onMessage, onEnd }:
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {
         clearTimeout(timer);
-        const { publicUrl, adminUrl, endsWithinMs, hungTimeoutMs } = message;
+        const { publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code } = message;
         const { number } = assignment;
-        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, worker };
+        const member = { number, pid: worker.process.pid ?? 0, publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code, worker };
         onReady(member);
         resolve(member);
       } else if (message.type === "failed") refuse(message.reasons);

@@ -14,10 +14,12 @@ import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { addSoakOptions } from "./soak.ts";
 import { addTeamCommands } from "./teams.ts";
+import { VERSION } from "../version.ts";
 import { test } from "./test.ts";
 
 const program = new Command("sluice")
   .description("A configuration-driven plugin-pipeline gateway for model traffic.")
+  .version(`sluice ${VERSION}`, "--version", "print the version")
   .exitOverride()
   .configureOutput({ writeErr: (text) => process.stderr.write(text) });
 

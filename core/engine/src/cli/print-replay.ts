@@ -50,7 +50,11 @@ export function printReplay(replay: PrintedReplay): void {
     if (tally.groups.length > SHOWN_GROUPS)
       console.log(`          and ${tally.groups.length - SHOWN_GROUPS} more reasons (--json)`);
   }
-  if (isSame) console.log(`replay: ${evaluated} of ${evaluated} fare as before`);
+  if (isSame) {
+    console.log(
+      `replay: ${evaluated} of ${evaluated} are let in and routed as before; no upstream was called, so one that does not answer is not found`,
+    );
+  }
   printSpend(replay.spend);
 }
 

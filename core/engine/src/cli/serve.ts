@@ -4,7 +4,9 @@ import cluster from "node:cluster";
 import { prepareStart, type Start, startGateway, type StartOptions } from "../bootstrap.ts";
 import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { checkAddresses } from "../open-parts.ts";
+import { writeRunning } from "../resources/running-file.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
+import { VERSION } from "../version.ts";
 import { EXIT } from "./exit.ts";
 import { followSignals, type ProcessSignals } from "./process-signals.ts";
 import { reasonsOf } from "./start-reasons.ts";
@@ -54,8 +56,13 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
 async function serveAlone(options: StartOptions, start: Start, signals: ProcessSignals): Promise<void> {
   const { log } = options;
   const gateway = await startGateway({ ...options, onListening: () => signals.hold() }, start);
+  const { publicUrl, adminUrl, snapshot } = gateway;
+  const forget = writeRunning(snapshot.server.dataDirectory, { pid: process.pid, publicUrl, adminUrl, version: VERSION });
   signals.handle({
-    stop: () => gateway.stop(),
+    async stop() {
+      await gateway.stop();
+      forget();
+    },
     // The log says how it went.
     reload: () => void gateway.reload().catch(() => undefined),
     restart: () => log.warn(SINGLE_PROCESS),

@@ -7,10 +7,12 @@ import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
 import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
 import { lockDataFolder } from "../resources/data-lock.ts";
+import { writeRunning } from "../resources/running-file.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
 import { CREW_METRICS } from "../telemetry/metric-table.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { prometheusText } from "../telemetry/prometheus.ts";
+import { codeDigest, VERSION } from "../version.ts";
 import { Crew, type RestartResult } from "./crew.ts";
 import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
@@ -24,6 +26,7 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const { server } = snapshot;
   const installation = installationOf(snapshot, environment);
   const dataLock = lockDataFolder(server.dataDirectory);
+  const code = codeDigest();
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
   const crew = new Crew({ size: server.workers, log, state, fixed: fixedSettings(snapshot, definitions) });
@@ -45,6 +48,7 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const admin = createWorkersListener({
     log,
     size: server.workers,
+    supervisor: () => ({ pid: process.pid, version: VERSION, is_outdated: crew.runsOtherCodeThan(code) }),
     authenticate: (headers) => authenticate(headers, server.authHeaders, masterAlone(installation.masterKey)),
     serving: () => crew.serving,
     alive: () => crew.alive,
@@ -55,12 +59,14 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   });
   const { host, port } = server.admin;
   const adminListener = await listenOrExplain(() => listen(admin, host, port, false), `${host}:${port}`);
+  let forget = (): void => undefined;
   signals.handle({
     async stop() {
       await crew.stop();
       adminListener.server.closeAllConnections();
       await adminListener.close();
       await state?.stop();
+      forget();
       dataLock.release();
     },
     kill: () => crew.kill(),
@@ -77,5 +83,6 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     throw error;
   });
   if (publicUrl === undefined || signals.isStopping) return;
+  forget = writeRunning(server.dataDirectory, { pid: process.pid, publicUrl, adminUrl: adminListener.url, version: VERSION });
   console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
 }

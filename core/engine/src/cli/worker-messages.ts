@@ -18,6 +18,8 @@ export type FromWorker =
       readonly endsWithinMs: number;
       /** How long it may be silent before it is replaced; 0: for ever. */
       readonly hungTimeoutMs: number;
+      /** A digest of the code that it runs. */
+      readonly code: string;
     }
   /** This generation serves from now on. */
   | ({ readonly type: "runs" } & Running)

@@ -9,6 +9,7 @@ import { createHostedState } from "../resources/hosted-state.ts";
 import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
 import type { Running } from "./agreement.ts";
+import { codeDigest } from "../version.ts";
 import { EXIT } from "./exit.ts";
 import { fixedFault, fixedSettings } from "./fixed-settings.ts";
 import { BEAT_MS } from "./pulse.ts";
@@ -25,6 +26,7 @@ export async function runWorker(given: StartOptions): Promise<void> {
     if (process.connected) process.send?.(message, undefined, {}, () => undefined);
   };
   const hosted = createHostedState(send);
+  const code = codeDigest();
   let gateway: RunningGateway | undefined;
   let isListening = false;
   let wantsReload = false;
@@ -98,7 +100,7 @@ export async function runWorker(given: StartOptions): Promise<void> {
   }
   const { publicUrl, adminUrl, snapshot } = gateway;
   const { drainTimeoutMs, drainDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
-  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs, hungTimeoutMs });
+  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs, hungTimeoutMs, code });
   setInterval(send, BEAT_MS, { type: "beat" } satisfies FromWorker);
   if (wantsReload) gateway.reload().catch(() => undefined);
 }

@@ -9,6 +9,8 @@ export interface Finding {
   readonly message: string;
   /** What to do. */
   readonly fix: string;
+  /** Set where the fault is a plugin that no loaded package has. */
+  readonly isUnknownPlugin?: boolean;
 }
 
 /** A finding in one line: `file:line:col  what is wrong  what to do`. */

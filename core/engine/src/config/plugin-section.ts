@@ -33,14 +33,8 @@ export function checkPlugin(resolved: ResolvedDocument, definitions: Definitions
   if (definition === undefined) {
     const known = [...definitions.values()].filter((other) => other.kind === use.kind).map((other) => other.name);
     const message = `\`${formatPath(use.namePath)}\` names the ${use.kind} plugin "${use.name}", which no listed package has`;
-    return [
-      findingOf(resolved, {
-        path: use.namePath,
-        on: "value",
-        message,
-        fix: nameFix(use.name, known.sort(), "add its package to `plugins`"),
-      }),
-    ];
+    const fix = nameFix(use.name, known.sort(), "add its package to `plugins`");
+    return [{ ...findingOf(resolved, { path: use.namePath, on: "value", message, fix }), isUnknownPlugin: true }];
   }
   const schema: JsonSchema = use.kind === "step" ? optionsSchema(definition) : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);

@@ -1,7 +1,8 @@
 /** Cold settings: those that an edit cannot change while the process runs. */
 
+import cluster from "node:cluster";
 import type { Finding } from "../config/finding.ts";
-import type { Position, ServerSettings, Snapshot } from "../config/snapshot.ts";
+import type { PluginReference, Position, ServerSettings, Snapshot } from "../config/snapshot.ts";
 
 /** A finding for each cold setting that differs, where it stands. */
 export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
@@ -12,23 +13,49 @@ export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   if (differ(withoutAt(live.shared), withoutAt(candidate.shared))) {
     changes.push({ name: "The section shared", at: candidate.shared.at });
   }
-  if (differ(specifiers(live), specifiers(candidate))) {
-    const known = specifiers(live);
-    const changed = candidate.plugins.find(({ specifier }, index) => known[index] !== specifier) ?? candidate.plugins.at(-1);
-    changes.push({ name: "The section plugins", at: changed?.at ?? startOf(candidate) });
-  }
-  return changes.map(({ name, at }) => ({
+  const plugins = pluginChange(live, candidate.plugins);
+  if (plugins !== undefined) changes.push({ ...plugins, at: plugins.at ?? startOf(candidate) });
+  return changes.map((change) => findingOf(change, live));
+}
+
+/**
+ * Findings of contents that name plugins which are not loaded: where the section `plugins` has changed, that is why, and it is the
+ * only one of them that an operator can act on.
+ */
+export function withoutUnloaded(
+  findings: readonly Finding[],
+  live: Snapshot | undefined,
+  plugins: readonly PluginReference[],
+): readonly Finding[] {
+  const change = live === undefined ? undefined : pluginChange(live, plugins);
+  if (live === undefined || change?.at === undefined || !findings.some(({ isUnknownPlugin }) => isUnknownPlugin)) return findings;
+  return [findingOf({ ...change, at: change.at }, live), ...findings.filter(({ isUnknownPlugin }) => isUnknownPlugin !== true)];
+}
+
+function pluginChange(
+  live: Snapshot,
+  plugins: readonly PluginReference[],
+): { name: string; at: Position | undefined } | undefined {
+  const known = live.plugins.map(({ specifier }) => specifier);
+  const listed = plugins.map(({ specifier }) => specifier);
+  if (!differ(known, listed)) return undefined;
+  const changed = plugins.find(({ specifier }) => !known.includes(specifier)) ?? plugins.at(-1);
+  return { name: "The section plugins", at: changed?.at };
+}
+
+function findingOf({ name, at }: Change, live: Snapshot): Finding {
+  return {
     at,
     message: `${name} cannot change while the gateway runs.`,
     fix: isReplaceable(name, live.server.workers)
       ? "Apply it with `sluice restart`, or undo the edit."
       : "Stop the gateway and start it again to apply it, or undo the edit.",
-  }));
+  };
 }
 
 /** What the supervising process goes by stays as long as it runs; the rest is read by each new worker. */
 function isReplaceable(name: string, workers: number): boolean {
-  return workers > 1 && !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name);
+  return (workers > 1 || cluster.isWorker) && !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name);
 }
 
 interface Change {
@@ -67,10 +94,6 @@ function withoutPlace({ use, options }: Snapshot["store"]): unknown {
 
 function withoutAt({ use, options, instances }: Snapshot["shared"]): unknown {
   return { use, options, instances };
-}
-
-function specifiers(snapshot: Snapshot): readonly string[] {
-  return snapshot.plugins.map(({ specifier }) => specifier);
 }
 
 function startOf({ files }: Snapshot): Position {

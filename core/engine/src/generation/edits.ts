@@ -10,6 +10,7 @@ import type { Definitions } from "../registry/definitions.ts";
 import { callerOf } from "./author.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import type { Candidate, Held, Reading } from "./candidate.ts";
+import { withoutUnloaded } from "./cold.ts";
 import { ConfigReader } from "./config-reader.ts";
 import { digestAsRead, digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
 import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
@@ -253,7 +254,8 @@ export class ConfigEdits {
     const { opened, resolved, force, canary, author, isRenewal, fault, number } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
-      const refused = manager.refuse([...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)]);
+      const findings = [...resolved.findings, ...checkPipelines(resolved.pipelines, definitions.steps)];
+      const refused = manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins));
       return this.#remember(refused, candidate);
     }
     const hasServed = candidate.origin === "rollback" || number !== undefined;

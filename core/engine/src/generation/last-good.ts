@@ -34,7 +34,7 @@ export function wasReturned(opened: OpenedConfig, digest: string | undefined, lo
 }
 
 /** The data folder as far as a broken file says it: read as YAML, else found as text, else the default. */
-function dataDirectoryOf({ gateway, path, cwd }: OpenedConfig): string {
+export function dataDirectoryOf({ gateway, path, cwd }: OpenedConfig): string {
   const parsed = valueAtPath(gateway?.value, ["server", "data_directory"]);
   const text = gateway === undefined ? (diskSource.read(path).bytes?.toString("utf8") ?? "") : "";
   const found = /\bdata_directory:\s*["']?([^\s,}"'#]+)/.exec(text)?.[1];

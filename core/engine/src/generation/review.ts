@@ -5,6 +5,7 @@ import { type OpenedConfig, resolveSnapshot } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { withoutUnloaded } from "./cold.ts";
 import type { GenerationManager } from "./manager.ts";
 
 /** What a candidate would come to. Nothing of it is applied. */
@@ -21,7 +22,8 @@ export function reviewOf(opened: OpenedConfig, definitions: Definitions, manager
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
   if (snapshot === undefined) {
     const order = checkPipelines(pipelines, definitions.steps);
-    return { digest: undefined, isUnchanged: false, findings: [...findings, ...order], snapshot };
+    const known = withoutUnloaded([...findings, ...order], manager.live?.snapshot, opened.plugins);
+    return { digest: undefined, isUnchanged: false, findings: known, snapshot };
   }
   const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
   return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "./installation.ts";
+import { readRunning } from "./running-file.ts";
 
 /** How long opening waits for a process that is about to end, in milliseconds. */
 const TIMEOUT_MS = 2_000;
@@ -33,10 +34,15 @@ export function lockDataFolder(directory: string): DataLock {
       });
     }
     throw new StartError(
-      `The data folder ${directory} is in use by another gateway: stop that one, or name another folder in server.data_directory.`,
+      `The data folder ${directory} is in use by another gateway${pidOf(directory)}: stop that one, or name another folder in server.data_directory.`,
       { cause: error },
     );
   }
   const held = database;
   return { release: () => held.close() };
+}
+
+function pidOf(directory: string): string {
+  const running = readRunning(directory);
+  return running === undefined ? "" : `, pid ${running.pid}`;
 }

@@ -14,6 +14,7 @@ import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { Judged } from "../../generation/swap-watch.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
+import { VERSION } from "../../version.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
 import { dollarsOf } from "./dollars.ts";
@@ -30,6 +31,7 @@ export function configRoutes(
     async "GET /config/status"() {
       const { live, draining, canary, judged, lastAttempt, entry, drift } = edits.status;
       return {
+        version: VERSION,
         live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry) },
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),

@@ -6,11 +6,26 @@ import { type Values, withValue } from "./join-answers.ts";
 
 type Value = Record<string, unknown>;
 
+/** The process that supervises the workers. */
+export interface Supervisor {
+  readonly pid: number;
+  readonly version: string;
+  /** Whether workers run other code than it does. */
+  readonly is_outdated: boolean;
+}
+
+/** What a status tells beside the answers of the workers. */
+export interface CrewFacts {
+  /** How many workers there are when all serve. */
+  readonly expected: number;
+  readonly supervisor: Supervisor;
+}
+
 /** What a worker says that was not reached: the members of a status, with nothing in them. */
 const NOTHING = { live: null, drift: { files_differ: false, files: [] }, last_attempt: null, judged: null };
 
 /** The first worker's status, with the counts of all, and beside it what each of those that serve runs, whether it answers or not. */
-export function joinStatus(values: Values, serving: readonly WorkerAddress[], expected: number): unknown {
+export function joinStatus(values: Values, serving: readonly WorkerAddress[], { expected, supervisor }: CrewFacts): unknown {
   const [first] = values;
   const workers = serving.map((worker) => {
     const value = values.find((one) => one.worker.pid === worker.pid)?.value;
@@ -30,7 +45,7 @@ export function joinStatus(values: Values, serving: readonly WorkerAddress[], ex
   const known = workers.filter(({ answers }) => answers);
   const listsOf = (name: string): readonly Value[][] => values.map(({ value }) => (value[name] ?? []) as Value[]);
   return {
-    ...(first?.value ?? NOTHING),
+    ...(first?.value ?? { version: supervisor.version, ...NOTHING }),
     live: (first?.value["live"] ?? null) === null ? null : { ...objectOf(first?.value["live"]), leases: sum(workers, "leases") },
     last_attempt: lastAttemptOf(values.map(({ value }) => objectOf(value["last_attempt"]))),
     canary: joinCanary(values.map(({ value }) => value["canary"]).filter(isObject) as Value[]),
@@ -41,6 +56,7 @@ export function joinStatus(values: Values, serving: readonly WorkerAddress[], ex
     ),
     workers_agree: new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`)).size <= 1,
     workers_expected: expected,
+    supervisor,
     workers,
   };
 }

@@ -15,13 +15,15 @@ import {
   type WorkerAddress,
 } from "./ask-workers.ts";
 import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
-import { joinAttempts, joinStatus } from "./join-config.ts";
+import { joinAttempts, joinStatus, type Supervisor } from "./join-config.ts";
 
 /** What the listener needs of the process that supervises. */
 export interface WorkersParts {
   readonly log: Log;
   /** How many workers there are when all of them serve. */
   readonly size: number;
+  /** What the status says of the process that supervises. */
+  readonly supervisor: () => Supervisor;
   /** Lets the holder of the master key pass, where no worker can say who is one. Rejects with the refusal. */
   readonly authenticate: (headers: Question["headers"]) => Promise<void>;
   /** The workers that take requests, the oldest first. */
@@ -141,10 +143,11 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
 /** An answer also where no worker gives one. */
 async function lookAtStatus(question: Question, parts: WorkersParts): Promise<Reply> {
   const serving = parts.serving();
+  const crew = { expected: parts.size, supervisor: parts.supervisor() };
   const answers = await askAll(responsive(serving), question).catch(() => undefined);
-  if (answers !== undefined) return joined(answers, (values) => joinStatus(values, serving, parts.size));
+  if (answers !== undefined) return joined(answers, (values) => joinStatus(values, serving, crew));
   await parts.authenticate(question.headers);
-  return ownReply("application/json", JSON.stringify(joinStatus([], serving, parts.size)));
+  return ownReply("application/json", JSON.stringify(joinStatus([], serving, crew)));
 }
 
 async function lookAtMetrics(question: Question, parts: WorkersParts): Promise<Reply> {
