@@ -52,10 +52,6 @@ describe("sluice status", () => {
   it.each([
     ["a fault in the YAML", (text: string) => text.replace("providers:\n", "providers:\n   - [\n")],
     ["a fault in the section server", (text: string) => text.replace("server: {", "server: { admin: 7, colour: blue,")],
-    [
-      "another admin port that waits for a restart",
-      (text: string) => text.replace("server: {", "server: { admin: { port: 4999 },"),
-    ],
     // It names no data folder: that of the working directory is the default, and this one's.
     ["no contents", () => ""],
   ])("(C1) shows what runs with %s in the files", async (_name, edit) => {
