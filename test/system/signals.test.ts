@@ -17,6 +17,7 @@ let upstream: Upstream;
 beforeAll(async () => {
   upstream = await createUpstream();
   upstream.script("gpt-4o", { kind: "reply", text: "word ".repeat(WORDS), eventDelayMs: 10 });
+  upstream.script("endless", { kind: "reply", fault: { kind: "hang", after: 3 } });
 });
 afterAll(() => upstream?.close());
 
@@ -114,7 +115,7 @@ describe("a gateway that drains", () => {
   it.each([1, 2])("(1.3) with %d workers answers new calls with 503 until the last stream has ended", async (workers) => {
     const gateway = await startGateway({ baseUrl: upstream.baseUrl, server: `workers: ${workers}` });
     try {
-      const response = await chat(gateway, { model: "gpt-4o", messages: MESSAGES, stream: true });
+      const response = await chat(gateway, { model: "openai/endless", messages: MESSAGES, stream: true });
       const stopped = gateway.stop();
       const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };
       const call = () =>
@@ -125,7 +126,7 @@ describe("a gateway that drains", () => {
         });
       await eventually("the drain", async () => (await ask(`${gateway.publicUrl}/health/ready`)).status === 503);
       const seen = [];
-      for (let round = 0; round < 5; round++) {
+      for (let round = 0; round < 3; round++) {
         seen.push(
           await Promise.all([
             ask(`${gateway.publicUrl}/health/ready`),
@@ -142,7 +143,8 @@ describe("a gateway that drains", () => {
         expect(called).toEqual({ status: 503, retryAfter: "1", connection: "close" });
         expect(reload).toMatchObject({ status: 503, retryAfter: "1" });
       }
-      expect((await response.text()).endsWith("data: [DONE]\n\n")).toBe(true);
+      // The last request ends when its client leaves.
+      await response.body?.cancel();
       expect(await stopped).toEqual({ code: 0, signal: null });
     } finally {
       await gateway.dispose();

@@ -3,61 +3,29 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Log, StateDriver } from "@sluice/spec";
 import type { WorkerAddress } from "../http/admin/ask-workers.ts";
-import type { BlockReport } from "../telemetry/block-report.ts";
-import { createStateHost, type StateHost } from "../resources/hosted-state.ts";
+import { createStateHost } from "../resources/hosted-state.ts";
 import { outboxName } from "../resources/outbox-file.ts";
 import { Agreement } from "./agreement.ts";
 import { CanaryDesk } from "./canary-desk.ts";
+import { backOffMs, crowdOf, type CrewOptions, type Hand, hungFields, type RestartResult } from "./crew-parts.ts";
 import { Forgetting } from "./forgetting.ts";
-import { hire, type Member, refusalOf, StartRefused, tell } from "./hire.ts";
+import { hire, type Member, refusalOf, StartRefused, tell, type Told } from "./hire.ts";
 import { LeftRows } from "./left-rows.ts";
 import { Pulse } from "./pulse.ts";
 import { Turns } from "./turns.ts";
 import type { FixedSettings, ToWorker } from "./worker-messages.ts";
 
-/** What a crew needs. */
-export interface CrewOptions {
-  /** How many workers serve. */
-  readonly size: number;
-  readonly log: Log;
-  /** The state that all of them share in this process's memory; `undefined` where a server holds it. */
-  readonly state: StateDriver | undefined;
-  readonly fixed: FixedSettings;
-}
-
-/** How a restart went. */
-export interface RestartResult {
-  readonly outcome: "restarted" | "refused";
-  readonly replaced: number;
-  readonly workers: number;
-  readonly reasons: readonly string[];
-}
-
-/** What is known of a process, whatever it does. */
-interface Hand {
-  readonly number: number;
-  readonly startedMs: number;
-  readonly host: StateHost | undefined;
-  member?: Member;
-  /** What held its event loop when it was last reported. */
-  blocked?: BlockReport;
-  /** Ends it when it does not end by itself. */
-  deadline?: NodeJS.Timeout;
-}
-
-const MIN_BACK_OFF_MS = 100;
-const MAX_BACK_OFF_MS = 30_000;
 /** A worker that lived so long has recovered from whatever ended the one before. */
 const STEADY_MS = 60_000;
 /** Beside the drain timeout: for its last rows to reach the store. Who has not ended then never will. */
 const END_GRACE_MS = 10_000;
-/** Workers on their way out, beside twice the crew's size, that a restart may find. */
-const MAX_LEAVING = 8;
 
 /** The workers. Those in `serving` take requests; others are starting or on their way out. */
 export class Crew {
   /** Restarts and edits that are asked for at the admin listener, one at a time. */
   readonly turns = new Turns();
+  /** Workers that ended by themselves while they took requests, and those of them that were ended because they stood still. */
+  readonly counts = { ends: 0, hung: 0 };
   readonly #size: number;
   readonly #log: Log;
   readonly #state: StateDriver | undefined;
@@ -78,8 +46,6 @@ export class Crew {
   #askedRestart: Promise<RestartResult> | undefined;
   #isRestarting = false;
   #failures = 0;
-  #ends = 0;
-  #hung = 0;
   #isStopping = false;
   #onEmpty: (() => void) | undefined;
 
@@ -110,16 +76,6 @@ export class Crew {
     const silentMs = this.#pulse.silentMs(worker);
     const heldBy = this.#hands.get(worker)?.blocked?.at;
     return { number, pid, adminUrl, silentMs, heldBy, differs: this.#agreement.whyNot(worker) };
-  }
-
-  /** How many have ended by themselves while they took requests. */
-  get ends(): number {
-    return this.#ends;
-  }
-
-  /** How many were ended because their event loop stood still. */
-  get hung(): number {
-    return this.#hung;
   }
 
   /** Whether a worker runs other code: the gateway was upgraded in its place since the supervising process started. */
@@ -183,11 +139,8 @@ export class Crew {
   }
 
   async #replaceAll(): Promise<RestartResult> {
-    const leaving = this.alive.length - this.#serving.length;
-    if (leaving >= MAX_LEAVING + 2 * this.#size) {
-      const reason = `${leaving} workers of earlier restarts still finish what they have under way: restart again when they have ended, at the latest after server.drain_timeout.`;
-      return this.#refused(0, [reason]);
-    }
+    const crowd = crowdOf(this.alive.length - this.#serving.length, this.#size);
+    if (crowd !== undefined) return this.#refused(0, [crowd]);
     this.#isRestarting = true;
     let replaced = 0;
     try {
@@ -243,27 +196,24 @@ export class Crew {
       },
       onMessage: (worker, message) => {
         this.#pulse.heard(worker);
-        if (message.type === "beat") {
-          delete this.#hands.get(worker)?.blocked;
-          return;
-        }
-        if (message.type === "hears") {
-          // What it was told before is lost.
-          if (this.#isStopping) tell(worker, { type: "stop" });
-        } else if (message.type === "runs") this.#agreement.runs(worker, message);
-        else if (message.type === "not-followed") this.#agreement.refused(worker, message.target, message.reasons);
-        else if (message.type === "adopted") this.#left.delete(message.outbox);
-        else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
-        else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
-        else if (message.type === "went-back") this.#tellAll({ type: "go-back", wentBack: message.wentBack });
-        else
-          void this.#hands
-            .get(worker)
-            ?.host?.answer(message)
-            .then((answer) => tell(worker, answer));
+        this.#take(worker, message);
       },
       onEnd: (worker, how) => this.#bury(worker, how),
     });
+  }
+
+  #take(worker: Worker, message: Told): void {
+    const hand = this.#hands.get(worker);
+    if (message.type === "beat") delete hand?.blocked;
+    // What it was told before is lost.
+    else if (message.type === "hears") this.#isStopping && tell(worker, { type: "stop" });
+    else if (message.type === "runs") this.#agreement.runs(worker, message);
+    else if (message.type === "not-followed") this.#agreement.refused(worker, message.target, message.reasons);
+    else if (message.type === "adopted") this.#left.delete(message.outbox);
+    else if (message.type === "forgot") this.#forgetting.has(worker, message.id);
+    else if (message.type === "verdict") this.#canaries.take(worker, message.verdict);
+    else if (message.type === "went-back") this.#tellAll({ type: "go-back", wentBack: message.wentBack });
+    else void hand?.host?.answer(message).then((answer) => tell(worker, answer));
   }
 
   /** Asks a worker to end, and sees to it. */
@@ -284,16 +234,8 @@ export class Crew {
   #endHung(worker: Worker, silentMs: number): void {
     const hand = this.#hands.get(worker);
     if (hand === undefined) return;
-    this.#hung++;
-    const { plugin, at, stack } = hand.blocked ?? {};
-    this.#log.error("a worker's event loop stands still; it is ended and replaced", {
-      worker: hand.number,
-      pid: worker.process.pid,
-      silent_ms: Math.round(silentMs),
-      plugin: plugin ?? "unknown",
-      at,
-      stack,
-    });
+    this.counts.hung++;
+    this.#log.error("a worker's event loop stands still; it is ended and replaced", hungFields(hand, worker, silentMs));
     worker.process.kill("SIGKILL");
   }
 
@@ -315,7 +257,7 @@ export class Crew {
       this.#left.add(outbox, this.#serving[0]?.worker);
     }
     if (served === undefined) return;
-    this.#ends++;
+    this.counts.ends++;
     this.#failures = performance.now() - hand.startedMs > STEADY_MS ? 1 : this.#failures + 1;
     this.#log.error("a worker ended; another takes its place", { worker: hand.number, pid: served.pid, how });
     if (!this.#isRestarting) this.#mend();
@@ -326,7 +268,6 @@ export class Crew {
    * that may be what cannot run: then every second one starts with the files, which may have been mended.
    */
   #mend(mustBeNewest = true): void {
-    const backOffMs = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, this.#failures - 1), 20));
     const fill = async (): Promise<void> => {
       try {
         await this.#hire(mustBeNewest);
@@ -337,16 +278,13 @@ export class Crew {
         this.#mend(this.#serving.length > 0 || !mustBeNewest);
       }
     };
-    const timer = setTimeout(
-      () => {
-        this.#mending.delete(timer);
-        // A restart fills every place by itself.
-        if (this.#isStopping || this.#isRestarting || this.#serving.length + this.#mends.size >= this.#size) return;
-        const mend = fill().finally(() => this.#mends.delete(mend));
-        this.#mends.add(mend);
-      },
-      backOffMs * (0.5 + Math.random() / 2),
-    );
+    const timer = setTimeout(() => {
+      this.#mending.delete(timer);
+      // A restart fills every place by itself.
+      if (this.#isStopping || this.#isRestarting || this.#serving.length + this.#mends.size >= this.#size) return;
+      const mend = fill().finally(() => this.#mends.delete(mend));
+      this.#mends.add(mend);
+    }, backOffMs(this.#failures));
     this.#mending.add(timer);
   }
 
@@ -355,10 +293,9 @@ export class Crew {
   }
 
   #freeNumber(): number {
-    const isTaken = (number: number): boolean =>
-      this.#left.has(outboxName(number)) || [...this.#hands.values()].some((hand) => hand.number === number);
+    const taken = new Set([...this.#hands.values()].map(({ number }) => number));
     let number = 1;
-    while (isTaken(number)) number++;
+    while (taken.has(number) || this.#left.has(outboxName(number))) number++;
     return number;
   }
 }

@@ -19,6 +19,9 @@ export interface Member extends WorkerAddress {
   readonly code: string;
 }
 
+/** What a worker says beside whether it came to serve. */
+export type Told = Exclude<FromWorker, { readonly type: "ready" | "failed" }>;
+
 /** Who is told what. */
 export interface HireOptions {
   readonly assignment: Assignment;
@@ -29,7 +32,7 @@ export interface HireOptions {
   /** Told of it before the promise resolves. */
   onReady(member: Member): void;
   /** Told of every other message. */
-  onMessage(worker: Worker, message: Exclude<FromWorker, { readonly type: "ready" | "failed" }>): void;
+  onMessage(worker: Worker, message: Told): void;
   /** Told once, when nothing comes from the process any more: its code or signal, or why there was no process. */
   onEnd(worker: Worker, how: string): void;
 }

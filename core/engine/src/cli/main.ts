@@ -14,7 +14,7 @@ import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { addSoakOptions } from "./soak.ts";
 import { addTeamCommands } from "./teams.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../telemetry/version.ts";
 import { test } from "./test.ts";
 
 const program = new Command("sluice")

@@ -1,12 +1,13 @@
 /** `sluice serve`: the gateway as a process, with its signals. */
 
 import cluster from "node:cluster";
-import { prepareStart, type Start, startGateway, type StartOptions } from "../bootstrap.ts";
+import { startGateway } from "../bootstrap.ts";
+import { prepareStart, type Start, type StartOptions } from "../prepare-start.ts";
 import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { checkAddresses } from "../open-parts.ts";
 import { writeRunning } from "../resources/running-file.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../telemetry/version.ts";
 import { EXIT } from "./exit.ts";
 import { followSignals, type ProcessSignals } from "./process-signals.ts";
 import { reasonsOf } from "./start-reasons.ts";

@@ -1,6 +1,6 @@
 /** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
 
-import type { Start, StartOptions } from "../bootstrap.ts";
+import type { Start, StartOptions } from "../prepare-start.ts";
 import { lookAt, responsive } from "../http/admin/ask-workers.ts";
 import { authenticate, masterAlone } from "../http/admin/authenticate.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
@@ -12,8 +12,9 @@ import { outboxNames } from "../resources/left-outboxes.ts";
 import { CREW_METRICS } from "../telemetry/metric-table.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import { prometheusText } from "../telemetry/prometheus.ts";
-import { codeDigest, VERSION } from "../version.ts";
-import { Crew, type RestartResult } from "./crew.ts";
+import { codeDigest, VERSION } from "../telemetry/version.ts";
+import { Crew } from "./crew.ts";
+import type { RestartResult } from "./crew-parts.ts";
 import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { StartRefused } from "./hire.ts";
@@ -33,8 +34,8 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
   const metrics = createMetrics(log);
   metrics.observe("gauge", CREW_METRICS.serving, () => [[crew.serving.length]]);
   metrics.observe("gauge", CREW_METRICS.leaving, () => [[crew.alive.length - crew.serving.length]]);
-  metrics.observe("counter", CREW_METRICS.ends, () => [[crew.ends]]);
-  metrics.observe("counter", CREW_METRICS.hung, () => [[crew.hung]]);
+  metrics.observe("counter", CREW_METRICS.ends, () => [[crew.counts.ends]]);
+  metrics.observe("counter", CREW_METRICS.hung, () => [[crew.counts.hung]]);
   // A new worker reads the files: those of a canary would be everybody's.
   const restart = (): Promise<RestartResult> =>
     crew.restart(async () => {

@@ -1,6 +1,7 @@
 /** A worker: today's whole gateway in a process of its own, led by the one that supervises. */
 
-import { prepareStart, type RunningGateway, startGateway, type StartOptions, type WorkerPlace } from "../bootstrap.ts";
+import { type RunningGateway, startGateway } from "../bootstrap.ts";
+import { prepareStart, type StartOptions, type WorkerPlace } from "../prepare-start.ts";
 import { formatFinding } from "../config/finding.ts";
 import type { CanaryVerdict } from "../generation/canary.ts";
 import type { Generation } from "../generation/generation.ts";
@@ -9,7 +10,7 @@ import { createHostedState } from "../resources/hosted-state.ts";
 import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
 import type { Running } from "./agreement.ts";
-import { codeDigest } from "../version.ts";
+import { codeDigest } from "../telemetry/version.ts";
 import { EXIT } from "./exit.ts";
 import { fixedFault, fixedSettings } from "./fixed-settings.ts";
 import { BEAT_MS } from "./pulse.ts";

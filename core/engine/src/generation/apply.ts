@@ -122,3 +122,9 @@ export function logResult(
   else if (outcome === "applied" && reason !== undefined) log.warn("configuration rolled back by itself", fields);
   else log.info(`configuration ${outcome}`, fields);
 }
+
+/**
+ * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
+ * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
+ */
+export const MAX_DRAINING = 8;

@@ -1,52 +1,24 @@
 /** Edits: how contents of files become a generation, by being noticed, by being asked for, or from the history. */
 
 import { resolve } from "node:path";
-import { type Clock, isGatewayError, type Log } from "@sluice/spec";
-import { type OpenedConfig, type OpenOptions, type ResolvedConfig, resolveSnapshot } from "../config/load.ts";
+import { isGatewayError } from "@sluice/spec";
+import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../config/load.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { type ConfigWatch, watchConfig } from "../config/watch.ts";
 import { checkPipelines } from "../pipeline/compile.ts";
-import type { Definitions } from "../registry/definitions.ts";
 import { callerOf } from "./author.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import type { Candidate, Held, Reading } from "./candidate.ts";
 import { withoutUnloaded } from "./cold.ts";
+import type { EditParts, EditStatus, StartedWith } from "./edit-parts.ts";
 import { ConfigReader } from "./config-reader.ts";
-import { digestAsRead, digestOnDisk, type DriftedFile, driftOf, textsOf } from "./file-texts.ts";
-import { entryOf, type EntryOrigin, notFound, rollbackTarget } from "./entries.ts";
+import { digestAsRead, digestOnDisk, driftOf, textsOf } from "./file-texts.ts";
+import { entryOf, type EntryOrigin, entryToFollow, notFound, rollbackTarget } from "./entries.ts";
 import { obstacleOf } from "./opens.ts";
 import { type Review, reviewOf } from "./review.ts";
-import type { SwapFault, SwapWatch } from "./swap-watch.ts";
-import type { FileTexts, GenerationHistory, HistoryEntry } from "./history.ts";
-import type { ApplyResult, ManagerStatus } from "./apply.ts";
-import type { GenerationManager } from "./manager.ts";
-
-/** What edits need of the process. */
-export interface EditParts {
-  readonly place: OpenOptions;
-  readonly definitions: Definitions;
-  readonly manager: GenerationManager;
-  readonly history: GenerationHistory;
-  /** Absent: nothing goes back by itself. */
-  readonly swaps?: SwapWatch | undefined;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** Contents that a start began with, and what the files were on disk where the contents stay as long as these do. */
-export interface StartedWith {
-  readonly texts: FileTexts;
-  readonly contentsOf: number;
-  readonly onDisk: string | undefined;
-}
-
-/** What `GET /config/status` tells. */
-export interface EditStatus extends ManagerStatus {
-  /** How the live generation came to be. */
-  readonly entry: HistoryEntry | undefined;
-  /** Files that differ from what runs: after a refused edit, a rollback, a start from the last good one. */
-  readonly drift: readonly DriftedFile[];
-}
+import type { SwapFault } from "./swap-watch.ts";
+import type { FileTexts, HistoryEntry } from "./history.ts";
+import type { ApplyResult } from "./apply.ts";
 
 const KEPT_ATTEMPTS = 20;
 /**
@@ -128,16 +100,10 @@ export class ConfigEdits {
     const { live } = manager;
     if (live?.number === generation && live.snapshot.digest === digest) return undefined;
     if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
-    history.refresh();
-    const entry = history.entries.find((one) => one.generation === generation);
-    const texts = entry === undefined ? undefined : history.textsOf(generation);
-    if (entry === undefined || texts === undefined)
-      throw notFound(`The files of generation ${generation} are not in the history.`);
-    const { contentsOf = generation, onDisk } = entry;
+    const { entry, texts, held } = entryToFollow(history, generation);
     return this.#inOrder(async () => {
       const opened = this.#reader.held(texts);
       const resolved = await this.#reader.resolve(opened);
-      const held = onDisk === undefined ? undefined : { texts, contentsOf, onDisk };
       const force = resolved.snapshot?.digest;
       return { result: this.#apply({ opened, resolved, origin: entry.origin, held, force, number: generation }) };
     });

@@ -84,6 +84,16 @@ export function rollbackTarget(
   return earlier;
 }
 
+/** An entry that another worker made, with its contents, held back from the files as it is there. Throws `not_found`. */
+export function entryToFollow(history: GenerationHistory, generation: number) {
+  history.refresh();
+  const entry = history.entries.find((one) => one.generation === generation);
+  const texts = entry === undefined ? undefined : history.textsOf(generation);
+  if (entry === undefined || texts === undefined) throw notFound(`The files of generation ${generation} are not in the history.`);
+  const { contentsOf = generation, onDisk } = entry;
+  return { entry, texts, held: onDisk === undefined ? undefined : { texts, contentsOf, onDisk } };
+}
+
 /**
  * Whether a generation's number may be used again: a start with the same contents is the same generation. A canary that was
  * returned never served everybody: with its contents it is another one.

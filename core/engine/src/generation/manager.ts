@@ -13,6 +13,7 @@ import {
   type ApplyOutcome,
   type ApplyResult,
   logResult,
+  MAX_DRAINING,
   noOutcomes,
   type ManagerOptions,
   type ManagerStatus,
@@ -27,12 +28,6 @@ import { coldChanges } from "./cold.ts";
 import { isForced, shrinkage } from "./shrink.ts";
 import type { SwapWatch } from "./swap-watch.ts";
 import { PROCESS } from "./tokens.ts";
-
-/**
- * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
- * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
- */
-const MAX_DRAINING = 8;
 
 /** Applies snapshots, one at a time; of those that wait, the newest wins. */
 export class GenerationManager {
@@ -194,7 +189,7 @@ export class GenerationManager {
   async #attempt({ snapshot, options, live }: Waiting): Promise<ApplyResult> {
     const { digest } = snapshot;
     if (this.#isLate(options, live)) return this.#result("superseded", digest, []);
-    const isNumbered = ({ number }: Generation): boolean => options.number === undefined || options.number === number;
+    const isNumbered = ({ number }: Generation): boolean => (options.number ?? number) === number;
     if (this.#live?.snapshot.digest === digest && isNumbered(this.#live)) {
       if (options.isRenewal !== true) this.endCanary("returned", "what runs was applied again");
       return { ...this.#result("unchanged", digest, []), generation: this.#live.number };

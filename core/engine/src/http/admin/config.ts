@@ -14,7 +14,7 @@ import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { Judged } from "../../generation/swap-watch.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
-import { VERSION } from "../../version.ts";
+import { VERSION } from "../../telemetry/version.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
 import { dollarsOf } from "./dollars.ts";

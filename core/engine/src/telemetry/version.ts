@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 
 /** The version of the package. */
 export const VERSION: string = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string }
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { readonly version: string }
 ).version;
 
 /** A digest of the gateway's own code as it lies on disk: an upgrade in place may keep the version. */
 export function codeDigest(): string {
-  const folder = fileURLToPath(new URL("./", import.meta.url));
+  const folder = fileURLToPath(new URL("../", import.meta.url));
   const hash = createHash("sha256");
   for (const name of (readdirSync(folder, { recursive: true }) as string[]).filter((each) => /\.[jt]s$/.test(each)).sort()) {
     hash

@@ -1,0 +1,103 @@
+/** What a start begins with: options, and the configuration that it reads and checks. */
+
+import type { Clock, Log, StateDriver } from "@sluice/spec";
+import { checkConfig, ConfigError, withTests } from "./check-config.ts";
+import { formatFinding } from "./config/finding.ts";
+import type { OpenedConfig } from "./config/load.ts";
+import type { Snapshot } from "./config/snapshot.ts";
+import type { CanaryVerdict } from "./generation/canary.ts";
+import type { StartedWith } from "./generation/edit-parts.ts";
+import { lastNumberBefore } from "./generation/entries.ts";
+import { digestOnDisk } from "./generation/file-texts.ts";
+import type { Generation } from "./generation/generation.ts";
+import type { WentBack } from "./generation/going-back.ts";
+import { openHistory } from "./generation/history.ts";
+import { findLastGood, wasReturned } from "./generation/last-good.ts";
+import type { Definitions } from "./registry/definitions.ts";
+
+/** Where the configuration is and what surrounds it. */
+export interface ConfigPlace {
+  readonly path: string;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What starting needs beside the configuration. */
+export interface StartOptions extends ConfigPlace {
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** Starts with the newest generation of the history when the files have findings. */
+  readonly mayUseLastGood?: boolean;
+  /** Starts with the newest generation of the history, whatever the files say: what the other workers run. */
+  readonly mustBeNewest?: boolean;
+  /** The digest of what the other workers run, where it is known: files that come to it need no history. */
+  readonly othersRun?: string | undefined;
+  /** Absent: the process is the whole gateway. */
+  readonly worker?: WorkerPlace;
+  /** Called as soon as connections of clients are accepted: from then on a stop has to let requests finish. */
+  readonly onListening?: () => void;
+}
+
+/** A process among several that serve as one. */
+export interface WorkerPlace {
+  /** From 1, one of a kind among those that live. */
+  readonly number: number;
+  /** Where the supervising process reads what code holds the event loop. */
+  readonly reportFd: number;
+  /** Shared state in the memory of the supervising process. */
+  readonly hostedState: StateDriver;
+  /** Tells the supervising process which generation serves from now on. */
+  readonly onServe: (generation: Generation) => void;
+  /** Tells the supervising process what is to be said of a canary. */
+  readonly onVerdict: (verdict: CanaryVerdict) => void;
+  /** Tells the other processes what has failed here. */
+  readonly onWentBack: (wentBack: WentBack) => void;
+}
+
+/** What a start begins with. */
+export interface Start {
+  readonly opened: OpenedConfig;
+  readonly definitions: Definitions;
+  readonly snapshot: Snapshot;
+  /** The contents that are started with, when they are not those of the files. */
+  readonly held: StartedWith | undefined;
+  /** Whether it is what other workers run: an edit that was saved meanwhile applies as a save does, and not as what was asked for. */
+  readonly isNewest: boolean;
+  /** That of the newest generation before, as it was when the files were read: another worker may make one meanwhile. */
+  readonly lastNumber: number;
+}
+
+/** Reads and checks what a start begins with. Throws a ConfigError with findings. */
+export async function prepareStart(options: StartOptions): Promise<Start> {
+  const { log } = options;
+  const read = await checkConfig(options);
+  // Without the flag the manager tests them, once everything else is there.
+  const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
+  const isNewest = options.mustBeNewest === true;
+  const lastGood = inFiles.snapshot === undefined || isNewest ? findLastGood(inFiles.opened, log) : undefined;
+  const digest = inFiles.snapshot?.digest;
+  const isSame = digest !== undefined && (lastGood?.digest === digest || (isNewest && options.othersRun === digest));
+  const held = (options.mayUseLastGood === true || isNewest) && !isSame ? lastGood : undefined;
+  const { definitions, snapshot, findings } =
+    held === undefined ? inFiles : await checkConfig({ ...options, source: held.source });
+  if (snapshot === undefined) {
+    if (held === undefined) throw new ConfigError(findings, lastGood?.contentsOf);
+    throw new ConfigError([...inFiles.findings, ...findings]);
+  }
+  if (held !== undefined) {
+    const { contentsOf: generation } = held;
+    log.warn("started with the last good configuration, not with the files", {
+      generation,
+      findings: inFiles.findings.map(formatFinding),
+    });
+  }
+  const { opened } = inFiles;
+  const isNumbered = isNewest && lastGood !== undefined && lastGood.digest === snapshot.digest;
+  const lastNumber = isNumbered
+    ? lastGood.contentsOf - 1
+    : lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
+  // What was rolled back, and a canary that was returned, stays in the files. What was saved besides is an edit that applies.
+  const stays = !isNewest || wasReturned(opened, digest, log);
+  const started = held && { ...held, onDisk: stays ? digestOnDisk(opened) : held.onDisk };
+  return { opened, definitions, snapshot, held: started, isNewest, lastNumber };
+}
