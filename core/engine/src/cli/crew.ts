@@ -83,12 +83,13 @@ export class Crew {
     return this.#serving.some((member) => member.code !== code);
   }
 
-  /** Starts all. The first one alone: it prepares the data folder for the others. Rejects when one of them cannot start. */
+  /**
+   * Starts all. The first one alone: it prepares the data folder for the others, which run what it runs. A restart or an edit that is
+   * asked for meanwhile follows. Rejects when one of them cannot start.
+   */
   start(leftOutboxes: readonly string[]): Promise<string> {
-    // A restart or an edit that is asked for meanwhile follows.
     return this.turns.take(async () => {
       const first = await this.#hire(false);
-      // What the first one runs: the files may have changed since.
       await Promise.all(Array.from({ length: this.#size - 1 }, () => this.#hire(true)));
       const own = new Set(Array.from({ length: this.#size }, (_, index) => outboxName(index + 1)));
       for (const outbox of leftOutboxes) if (!own.has(outbox)) this.#left.add(outbox, this.#serving[0]?.worker);
@@ -190,10 +191,7 @@ export class Crew {
         this.#agreement.look(true);
         this.#left.giveTo(member.worker);
       },
-      onBlock: (worker, report) => {
-        const hand = this.#hands.get(worker);
-        if (hand !== undefined) hand.blocked = report;
-      },
+      onBlock: (worker, report) => void Object.assign(this.#hands.get(worker) ?? {}, { blocked: report }),
       onMessage: (worker, message) => {
         this.#pulse.heard(worker);
         this.#take(worker, message);
@@ -206,7 +204,7 @@ export class Crew {
     const hand = this.#hands.get(worker);
     if (message.type === "beat") delete hand?.blocked;
     // What it was told before is lost.
-    else if (message.type === "hears") this.#isStopping && tell(worker, { type: "stop" });
+    else if (message.type === "hears") void (this.#isStopping && tell(worker, { type: "stop" }));
     else if (message.type === "runs") this.#agreement.runs(worker, message);
     else if (message.type === "not-followed") this.#agreement.refused(worker, message.target, message.reasons);
     else if (message.type === "adopted") this.#left.delete(message.outbox);

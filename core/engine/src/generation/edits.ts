@@ -86,15 +86,12 @@ export class ConfigEdits {
     return this.#reload(true, force, canary, author);
   }
 
-  /** Applies what was saved while nothing watched, as a save would: nobody asked for it. */
+  /** Applies what was saved while nothing watched, as a save would. */
   catchUp(): Promise<ApplyResult> {
     return this.#reload(false);
   }
 
-  /**
-   * Runs what another worker runs, under the same number. `undefined`: it runs here already, or an edit is on its way. A refusal
-   * says why it cannot.
-   */
+  /** Runs what another worker runs, under the same number. `undefined`: it runs here already, or an edit is on its way. */
   async follow(generation: number, digest: string): Promise<ApplyResult | undefined> {
     const { manager, history } = this.#parts;
     const { live } = manager;
