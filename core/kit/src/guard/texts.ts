@@ -31,7 +31,6 @@ export function bodyTexts(body: JsonObject, operation: Operation, join: JoinText
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined) continue;
     const isEmbedding = operation === "embeddings" && name === "input";
-    if (operation === "embeddings" && name === "data") continue;
     if (TOKEN_MEMBERS.has(name) && holdsTokens(value)) walk.opaque.push(name);
     walk.member(value, name, "body", { path: [name], part: isEmbedding ? "embedding" : (MEMBER_PARTS[name] ?? "parameters") });
   }
