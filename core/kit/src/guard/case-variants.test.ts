@@ -42,7 +42,7 @@ describe("the names of a place", () => {
   it("are different when they are folded: none refuses another", () => {
     for (const [place, members] of Object.entries(MEMBERS)) {
       const names = Object.keys(members);
-      expect(new Set(names.map((name) => name.toLowerCase())).size, place).toBe(names.length);
+      expect([place, new Set(names.map((name) => name.toLowerCase())).size]).toEqual([place, names.length]);
     }
   });
 });
