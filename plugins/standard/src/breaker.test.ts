@@ -231,6 +231,20 @@ describe("a trial (I5)", () => {
     expect(mayPass("a")).toBe(true);
   });
 
+  it("goes to another key than the one whose trial takes long, or that left, however often that one asks", () => {
+    for (const isGone of [false, true]) {
+      const { clock, breaker, fail, mayPass, enter, toTheEnd } = setUp();
+      fail(5);
+      toTheEnd();
+      const trial = enter("attacker");
+      clock.advance(10);
+      breaker.knock(clock.monotonic(), "victim");
+      if (isGone && trial !== undefined) breaker.leave(trial);
+      else clock.advance(2_990);
+      expect([mayPass("attacker"), mayPass("victim")]).toEqual([false, true]);
+    }
+  });
+
   it("succeeds with the head of a response, and fails with what follows it", () => {
     const { clock, breaker, at, fail, state, enter, toTheEnd } = setUp();
     fail(5);

@@ -43,7 +43,7 @@ export interface Failed extends Standing, Evidence {
 
 /** A trial keeps others out for so long. After that another one may begin beside it. */
 const TRIAL_MS = 3_000;
-/** For so long after an ejection's end the key that caused it leaves the trial to the others that asked. */
+/** For so long a key that caused an ejection, or had the trial before, leaves the trial to the others that asked. */
 const PRECEDENCE_MS = 5_000;
 /** Of the requests for a model's only target, the share of failures lets every tenth through. */
 const THROUGH_EVERY = 10;
@@ -65,8 +65,9 @@ export class Breaker {
   /** The failures that ejected came after the head of a response: a head alone proves nothing then. */
   #needsContent = false;
   #isByShare = false;
-  /** The key of the newest failure that ejected. */
+  /** The key of the newest failure that ejected, or of the newest trial: others go before it. */
   #suspect: string | undefined;
+  #suspectSinceMs = -Infinity;
   /** When another key was refused. */
   #knockedMs = -Infinity;
   #knocks = 0;
@@ -96,9 +97,10 @@ export class Breaker {
   isAdmitting(nowMs: number, key: string): boolean {
     if (!this.#isOpen) return true;
     if (this.waitMs(nowMs) > 0) return false;
-    // Another key's failure says more than a second one of the same.
-    const isTheirs = key === this.#suspect && this.#knockedMs >= this.#openedAtMs;
-    return !isTheirs || nowMs >= this.#openUntilMs + PRECEDENCE_MS;
+    // Another key's failure says more than a second one of the same, and one key shall not take every trial.
+    const isTheirs = key === this.#suspect && this.#knockedMs >= this.#suspectSinceMs;
+    const freeMs = Math.max(this.#openUntilMs, this.#trial === undefined ? 0 : this.#trial.startedMs + TRIAL_MS);
+    return !isTheirs || nowMs >= freeMs + PRECEDENCE_MS;
   }
 
   /** A request of a key is refused, or goes elsewhere, because of the ejection. */
@@ -118,6 +120,8 @@ export class Breaker {
     this.#byKey.see(key, nowMs);
     if (!this.#isOpen || !this.isAdmitting(nowMs, key)) return undefined;
     this.#trial = { key, startedMs: nowMs };
+    this.#suspect = key;
+    this.#suspectSinceMs = nowMs;
     return this.#trial;
   }
 
@@ -194,6 +198,7 @@ export class Breaker {
     this.#openUntilMs = nowMs + Math.min(grownMs, maxEjectionMs);
     this.#needsContent = isAfterHead;
     this.#suspect = key;
+    this.#suspectSinceMs = nowMs;
     this.#trial = undefined;
     this.#begun = undefined;
     // A trial that failed prolongs an ejection that the log already tells of.
