@@ -98,12 +98,12 @@ describe("Claude behind the OpenAI SDK", () => {
   });
 
   it("refuses what it cannot take, or drops it where that was asked for", async () => {
-    const asked = { model: "claude", messages: ASK, seed: 7 };
-    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "seed" });
+    const asked = { model: "claude", messages: ASK, seed: 7, logprobs: true };
+    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "logprobs" });
     upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const dropping = { ...asked, drop_params: true, temperature: 1.5 };
     const { response } = await client.chat.completions.create(dropping).withResponse();
-    expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["seed", "temperature"]);
+    expect(response.headers.get("x-sluice-dropped-params")?.split(", ").toSorted()).toEqual(["logprobs", "seed", "temperature"]);
     const audio = [{ type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } }] as const;
     await expect(
       client.chat.completions.create({ model: "claude", messages: [{ role: "user", content: [...audio] }] }),

@@ -79,11 +79,18 @@ describe("a field of the reference API", () => {
       web_search_options: {},
       thinking: { type: "enabled" },
     },
-    { temperature: null, stop: null, tools: null, seed: null, n: null, response_format: null },
     { some_new_field: { a: [1, { b: null }] } },
   ])("goes to the upstream as it came: %j", async (fields) => {
     expect((await chat(gateway, { ...good, ...fields })).status).toBe(200);
     expect(upstream.requests[0]?.parsed).toEqual({ ...good, ...fields });
+  });
+
+  it("is left out when it is null or an empty list or map, and so is what speaks of tools where there are none", async () => {
+    const nothing = { temperature: null, stop: [], tools: [], logit_bias: {}, seed: null, n: null, response_format: null };
+    const fields = { ...nothing, tool_choice: "auto", parallel_tool_calls: true };
+    const answer = await chat(gateway, { ...good, ...fields });
+    expect([answer.status, answer.headers.get("x-sluice-dropped-params")]).toEqual([200, null]);
+    expect(upstream.requests[0]?.parsed).toEqual(good);
   });
 
   it("is a message of any role, with blocks of any kind", async () => {
@@ -103,7 +110,7 @@ describe("a field of the reference API", () => {
       },
       { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
       { role: "tool", tool_call_id: "c", content: "1" },
-      { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" }, reasoning_content: "…" },
+      { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
       { role: "function", name: "f", content: "1" },
     ];
     expect((await chat(gateway, { model: "gpt-4o-mini", messages })).status).toBe(200);
@@ -290,7 +297,7 @@ describe("a parameter that the provider cannot honour", () => {
     const answer = await chat(gateway, { ...asked, model: "narrow" });
     expect([answer.status, await answer.json()]).toMatchObject([
       400,
-      { error: { type: "invalid_request_error", param: "stop", message: expect.stringContaining("stop, seed") as string } },
+      { error: { type: "invalid_request_error", param: "stop", message: expect.stringContaining("parameter stop.") as string } },
     ]);
     expect(answer.headers.get("x-sluice-dropped-params")).toBeNull();
   });
@@ -301,9 +308,9 @@ describe("a parameter that the provider cannot honour", () => {
   ])("is dropped and listed where the %s says so", async (_who, more) => {
     const answer = await chat(gateway, { ...asked, ...more });
     expect(answer.status).toBe(200);
-    expect(answer.headers.get("x-sluice-dropped-params")).toBe("stop, seed");
+    expect(answer.headers.get("x-sluice-dropped-params")).toBe("seed, stop, user");
     const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
-    expect(choices[0]?.message.content).toBe("messages model temperature user");
+    expect(choices[0]?.message.content).toBe("messages model temperature");
   });
 
   it("may be a tool", async () => {

@@ -89,7 +89,7 @@ describe("compatible providers behind the OpenAI SDK", () => {
       seed: 7,
       response_format: { type: "json_schema", json_schema: { name: "a", schema: {} } },
     } as const;
-    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "seed" });
+    await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 400, param: "response_format" });
     upstream.reply(200, "application/json", fixtures.text("deepseek/chat/reply-blank-lines.in.txt"));
     const dropping = { ...asked, drop_params: true };
     const { response } = await client.chat.completions.create(dropping).withResponse();

@@ -23,8 +23,14 @@ export interface ProviderRequest {
   readonly createdSeconds: number;
 }
 
+/** What a translation could not say, of what the request asks for. */
+export interface TranslationNotice {
+  /** Parameters whose wish was left out for this call, for `x-sluice-dropped-params`. Absent: none. */
+  readonly dropped?: readonly string[];
+}
+
 /** A call over HTTP. Header values may be secrets; the transport reveals them as it writes them. */
-export interface HttpCall {
+export interface HttpCall extends TranslationNotice {
   readonly kind: "http";
   readonly method: HttpMethod;
   /** Absolute URL, built from the configuration. */
@@ -34,7 +40,7 @@ export interface HttpCall {
 }
 
 /** The answer of an upstream that needs no network. It is decoded like any other. */
-export interface LocalCall {
+export interface LocalCall extends TranslationNotice {
   readonly kind: "local";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -98,6 +104,20 @@ export interface ErrorReply {
  */
 export type Feature = "tools" | "images" | "audio" | "documents" | "speech" | "schema";
 
+/** How a model departs from the reference dialect in what it takes. The gateway settles it before `encode`. */
+export interface ModelTraits {
+  /** Stands for the provider's `parameters`. */
+  readonly parameters?: readonly string[];
+  /** The least and the greatest value of a number. A value beyond becomes the nearest one, and is listed. */
+  readonly ranges?: Readonly<Record<string, readonly [least: number, greatest: number]>>;
+  /** It has no JSON mode: an instruction and a check of the reply stand for it, and `response_format` is listed. */
+  readonly hasNoJsonMode?: true;
+  /** It takes `temperature` or `top_p`, and refuses both together. What is 1 of the two is left out. */
+  readonly takesOneSampling?: true;
+  /** It refuses stop texts that are white space: they are left out, and `stop` is listed. */
+  readonly refusesBlankStops?: true;
+}
+
 /** What a provider can do; what it cannot is skipped or refused with its name. */
 export interface Capabilities {
   readonly operations: readonly Operation[];
@@ -115,6 +135,8 @@ export interface Capabilities {
    * authorised: a list of models, a route, plugins. Refused unless the target names them in `forward`.
    */
   readonly steering?: readonly string[];
+  /** What a model takes otherwise than the provider's other models, and otherwise than the reference dialect. Absent: nothing. */
+  traits?(model: string): ModelTraits | undefined;
   /** Whether a model can do something. Absent, and `undefined`: unknown. A fallback that cannot is passed over. */
   supports?(feature: Feature, model: string): boolean | undefined;
   /** Images that one call to a model can make. A request for more becomes several calls. Absent: as many as are asked for. */

@@ -3,7 +3,7 @@
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/spec";
-import { supports } from "./models.ts";
+import { supports, traits } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
 import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
 
@@ -55,11 +55,19 @@ export default defineProvider<AnthropicConfig>({
     if (config.beta !== undefined) headers["anthropic-beta"] = config.beta;
     headers["x-api-key"] = config.api_key;
     return {
-      capabilities: { operations: ["chat", "passthrough"], streaming: true, tools: true, parameters: PARAMETERS, supports },
+      capabilities: {
+        operations: ["chat", "passthrough"],
+        streaming: true,
+        tools: true,
+        parameters: PARAMETERS,
+        traits,
+        supports,
+      },
       encode(request) {
         const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
-        const body = messagesBody(request, known ?? config.max_tokens);
-        return { kind: "http", method: "POST", url: `${config.base_url}/v1/messages`, headers, body: JSON.stringify(body) };
+        const { body, dropped } = messagesBody(request, known ?? config.max_tokens);
+        const url = `${config.base_url}/v1/messages`;
+        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body), dropped };
       },
       decode: (body, request) => decodeMessage(body, request, toolNames(request)),
       stream: (request) => translateStream(request, () => toolNames(request)),

@@ -1,6 +1,6 @@
 /** What is known of Anthropic's models by their names. Data and three questions. */
 
-import type { Feature } from "@sluice/spec";
+import type { Feature, ModelTraits } from "@sluice/spec";
 
 /**
  * The most tokens that a model family writes in one reply (docs.anthropic.com/en/docs/about-claude/models/overview). The API
@@ -25,6 +25,21 @@ const SIGHTLESS = /claude-(?:2|instant)/;
  * alone (platform.claude.com/docs/en/build-with-claude/structured-outputs, "Structured outputs are generally available …").
  */
 const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8})?$)/;
+
+/**
+ * What every Claude takes in part. Temperatures end at 1 (platform.claude.com/docs/en/api/messages); since Opus 4.1 `temperature` and
+ * `top_p` "cannot both be specified"; "each stop sequence must contain non-whitespace".
+ */
+const TRAITS: ModelTraits = {
+  ranges: { temperature: [0, 1] },
+  hasNoJsonMode: true,
+  takesOneSampling: true,
+  refusesBlankStops: true,
+};
+
+export function traits(): ModelTraits {
+  return TRAITS;
+}
 
 /** The most tokens that a reply of the model may have. */
 export function maxOutputTokens(model: string): number {

@@ -4,6 +4,7 @@ import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
   type ChatRequest,
+  hasLostThoughts,
   invalidField,
   lowerSchema,
   mapToolNames,
@@ -21,7 +22,7 @@ import { maxOutputTokens, thinkingOf } from "./models.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of the reference dialect that the API has a way to say. */
-export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier"];
+export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier", "user"];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
@@ -37,7 +38,12 @@ const EFFORTS = table<string>({
 
 function readRequest(request: ProviderRequest): ChatRequest {
   // The API's own tools carry a date in their type: `web_search_20250305`.
-  return readChatRequest(request, { parameters: PARAMETERS, native: NATIVE, isNativeTool: (type) => /_\d{8}$/.test(type) });
+  return readChatRequest(request, {
+    parameters: PARAMETERS,
+    native: NATIVE,
+    needsTurn: true,
+    isNativeTool: (type) => /_\d{8}$/.test(type),
+  });
 }
 
 /** The names of a request's tools, both ways. */
@@ -45,8 +51,14 @@ export function toolNames(request: ProviderRequest): NameMap {
   return mapToolNames(request, TOOL_NAME);
 }
 
+/** What is sent, and parameters whose wish it leaves out. */
+export interface MessagesCall {
+  readonly body: JsonObject;
+  readonly dropped: readonly string[];
+}
+
 /** The body to send. `maxTokens` is for clients that say none. */
-export function messagesBody(request: ProviderRequest, maxTokens: number | undefined): JsonObject {
+export function messagesBody(request: ProviderRequest, maxTokens: number | undefined): MessagesCall {
   const chat = readRequest(request);
   if (chat.turns.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
   const { model } = request.target;
@@ -71,7 +83,7 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
     chat.refuse("temperature", "a temperature other than 1 beside thinking");
   }
   if (request.stream) body.stream = true;
-  return body as JsonObject;
+  return { body: body as JsonObject, dropped: chat.dropped };
 }
 
 function sampling(chat: ChatRequest): JsonObject {
@@ -115,22 +127,40 @@ function toolOf(tool: ToolDefinition, names: NameMap, refuse: ChatRequest["refus
   return { ...present({ name: names.toUpstream(name), description, input_schema: schema, strict }), ...marker(tool) };
 }
 
-/** Thinking: the API's own way as it is, an effort as the model takes it. */
-function thought({ thinking, reasoningEffort: effort, refuse }: ChatRequest, model: string, maxTokens: number): JsonObject {
-  if (thinking !== undefined) return { thinking, ...(effort === undefined ? {} : { output_config: { effort } }) };
+/**
+ * Thinking: the API's own way as it is, an effort as the model takes it. Where the API would refuse it, beside a forced choice of
+ * tools or in a turn whose signed thoughts the client lost, it is left out for this request.
+ */
+function thought(chat: ChatRequest, model: string, maxTokens: number): JsonObject {
+  const { thinking, reasoningEffort: effort, refuse } = chat;
+  const way = thinkingOf(model);
+  const isWithheld = isForced(chat) || (way === "budget" && hasLostThoughts(chat.turns));
+  if (thinking !== undefined) {
+    const output = effort === undefined ? {} : { output_config: { effort } };
+    if (!isWithheld || thinking.type === "disabled") return { thinking, ...output };
+    chat.dropped.push("thinking");
+    return output;
+  }
   if (effort === undefined) return {};
-  if (effort === "none") return thinkingOf(model) === "none" ? {} : { thinking: { type: "disabled" } };
-  switch (thinkingOf(model)) {
+  if (effort === "none") return way === "none" ? {} : { thinking: { type: "disabled" } };
+  if (isWithheld && way !== "none") chat.dropped.push("reasoning_effort");
+  switch (way) {
     case "none":
       return refuse("reasoning_effort", "an effort");
     case "adaptive":
       return {
-        thinking: { type: "adaptive" },
+        ...(isWithheld ? {} : { thinking: { type: "adaptive" } }),
         output_config: { effort: EFFORTS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`) },
       };
     case "budget":
-      return { thinking: { type: "enabled", budget_tokens: thinkingBudget(effort, refuse, maxTokens) } };
+      return isWithheld ? {} : { thinking: { type: "enabled", budget_tokens: thinkingBudget(effort, refuse, maxTokens) } };
   }
+}
+
+/** Whether a tool must be called: the API refuses thoughts beside that. */
+function isForced(chat: ChatRequest): boolean {
+  const { tools: offered, choice } = offeredTools(chat);
+  return offered.length > 0 && (choice?.mode === "required" || choice?.mode === "named");
 }
 
 function outputFormat({ responseFormat: format, refuse }: ChatRequest): JsonObject | undefined {

@@ -1,7 +1,7 @@
 /** @sluice/provider-azure: Azure OpenAI as a provider, by deployment paths or by its v1 API. */
 
 import { defineProvider } from "@sluice/kit";
-import { createOperations, type ErrorWords, imagesPerCall, readCompatibleError } from "@sluice/kit/openai";
+import { createOperations, type ErrorWords, imagesPerCall, OPENAI_HISTORY, readCompatibleError } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
@@ -35,7 +35,7 @@ export default defineProvider<AzureConfig>({
     if (token !== undefined) account.authorization = token.map((value) => `Bearer ${value}`);
     const tokens = openIdentity(config, host);
     const headers = { "content-type": "application/json", ...account };
-    const { of, names } = createOperations();
+    const { of, names } = createOperations({}, undefined, OPENAI_HISTORY);
     const url = (path: string, deployment: string): string => {
       const base = api === "v1" ? "/openai/v1" : `/openai/deployments/${encodeURIComponent(deployment)}`;
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;

@@ -8,7 +8,7 @@ import { chainCredentials, type CredentialSource, fixedCredentials } from "./cre
 import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { decodeImage, IMAGE_PARAMETERS, imagesBody, imagesPerCall } from "./images.ts";
-import { supports } from "./models.ts";
+import { supports, traits } from "./models.ts";
 import { decodeConverse, translateStream } from "./reply.ts";
 import { CHAT_PARAMETERS, converseBody, toolNames } from "./request.ts";
 import { createSigner } from "./sign.ts";
@@ -54,6 +54,7 @@ export default defineProvider<BedrockConfig>({
         streaming: true,
         tools: true,
         parameters: [...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS],
+        traits,
         supports,
         imagesPerCall,
         inputsPerCall,
@@ -66,7 +67,8 @@ export default defineProvider<BedrockConfig>({
             return call(request, "invoke", imagesBody(request));
           default: {
             const known = host.models.find(request.replyModel)?.info?.maxOutputTokens;
-            return call(request, request.stream ? "converse-stream" : "converse", converseBody(request, known));
+            const { body, dropped } = converseBody(request, known);
+            return { ...call(request, request.stream ? "converse-stream" : "converse", body), dropped };
           }
         }
       },

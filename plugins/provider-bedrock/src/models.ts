@@ -1,6 +1,6 @@
 /** What is known of Bedrock's models by their ids. Data and questions. */
 
-import type { Feature } from "@sluice/spec";
+import type { Feature, ModelTraits } from "@sluice/spec";
 
 /** Regions of inference profiles (docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html). */
 const PROFILE_REGION = /^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|il|mx|global)\./;
@@ -28,6 +28,17 @@ const THINKING: readonly (readonly [RegExp, Thinking])[] = [
 export function thinkingOf(model: string): Thinking {
   const base = baseModel(model);
   return THINKING.find(([pattern]) => pattern.test(base))?.[1] ?? "unknown";
+}
+
+/** Converse has temperatures up to 1 and no JSON mode (`InferenceConfiguration` and `OutputFormat` of the service model). */
+const CONVERSE: ModelTraits = { ranges: { temperature: [0, 1] }, hasNoJsonMode: true };
+/** Claude behind it refuses what it refuses at Anthropic's own address. */
+const CLAUDE: ModelTraits = { ...CONVERSE, takesOneSampling: true, refusesBlankStops: true };
+
+/** What a model takes in part. An application's own profile may be Claude's. */
+export function traits(model: string): ModelTraits {
+  const base = baseModel(model);
+  return base.startsWith("anthropic.") || !base.includes(".") ? CLAUDE : CONVERSE;
 }
 
 /** Families and what they can. What a row does not say is unknown. */

@@ -22,7 +22,12 @@ import { novaSchema, STRICT_SCHEMA } from "./schema-subset.ts";
 import { thoughtOf } from "./thinking.ts";
 
 /** Parameters of the reference dialect's chat that the API has a way to say. */
-export const CHAT_PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_effort", "thinking", "service_tier"];
+export const CHAT_PARAMETERS: readonly string[] = [
+  ...BASIC_PARAMETERS.filter((name) => name !== "parallel_tool_calls"),
+  "reasoning_effort",
+  "thinking",
+  "service_tier",
+];
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = [
@@ -40,9 +45,15 @@ export function toolNames(request: ProviderRequest): NameMap {
   return mapToolNames(request, TOOL_NAME);
 }
 
+/** What is sent, and parameters whose wish it leaves out. */
+export interface ConverseCall {
+  readonly body: JsonObject;
+  readonly dropped: readonly string[];
+}
+
 /** The body to send. `maxTokens` is what the model can write, where that is known. */
-export function converseBody(request: ProviderRequest, maxTokens: number | undefined): JsonObject {
-  const chat = readChatRequest(request, { parameters: CHAT_PARAMETERS, native: NATIVE });
+export function converseBody(request: ProviderRequest, maxTokens: number | undefined): ConverseCall {
+  const chat = readChatRequest(request, { parameters: CHAT_PARAMETERS, native: NATIVE, needsTurn: true });
   const { model } = request.target;
   const names = toolNames(request);
   const blocks = createBlockWriter(chat, model, names);
@@ -59,7 +70,7 @@ export function converseBody(request: ProviderRequest, maxTokens: number | undef
   };
   const inference = inferenceConfig(chat, thought.maxTokens);
   const output = { ...outputFormat(chat), ...thought.output };
-  return {
+  const body = {
     messages,
     ...filled("system", system),
     ...filled("inferenceConfig", inference),
@@ -70,6 +81,7 @@ export function converseBody(request: ProviderRequest, maxTokens: number | undef
     ...chat.native,
     ...filled("additionalModelRequestFields", fields),
   };
+  return { body, dropped: chat.dropped };
 }
 
 /** An object or a list under its name, where it holds anything. */
@@ -103,7 +115,6 @@ function metadata({ target, document }: ProviderRequest, { native }: ChatRequest
 function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObject {
   const { tools: kept, choice } = offeredTools(chat);
   const { refuse } = chat;
-  if (chat.parallel === false) refuse("parallel_tool_calls", "one call at a time");
   const called = calledNames(chat);
   if (choice?.mode === "none" && called.size === 0) return {};
   const offered = kept.filter((tool): tool is ToolDefinition => tool.kind === "function");

@@ -1,9 +1,9 @@
 /** Reasoning: each family of models has its own words for it, beside Converse's. */
 
 import { table } from "@sluice/kit";
-import { type ChatRequest, thinkingBudget } from "@sluice/kit/dialect";
+import { type ChatRequest, hasLostThoughts, offeredTools, thinkingBudget } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/spec";
-import { thinkingOf } from "./models.ts";
+import { type Thinking, thinkingOf } from "./models.ts";
 
 /** What is asked of the model's thoughts, and of the length of its reply. */
 export interface Thought {
@@ -32,10 +32,15 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
   const plain: Thought = { fields: {}, output: {}, maxTokens: chat.maxTokens };
   const way = thinkingOf(model);
   if (thinking !== undefined) {
-    if (way === "none" || way === "nova" || way === "effort") return refuse("thinking", "a budget for thoughts");
+    if (way === "none" || way === "nova" || way === "effort") {
+      return thinking.type === "disabled" && way !== "effort" ? plain : refuse("thinking", "a budget for thoughts");
+    }
     // Without a limit the API has one of its own, which a budget may not reach.
     const limit = chat.maxTokens ?? (way === "budget" ? (maxTokens ?? BUDGETED_REPLY) : undefined);
-    return { fields: { thinking }, output: effort === undefined ? {} : { effort }, maxTokens: limit };
+    const output: JsonObject = effort === undefined ? {} : { effort };
+    if (thinking.type === "disabled" || !isWithheld(chat, way)) return { fields: { thinking }, output, maxTokens: limit };
+    chat.dropped.push("thinking");
+    return { ...plain, output };
   }
   if (effort === undefined) return plain;
   if (effort === "none" && way !== "effort") {
@@ -51,13 +56,20 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
       return { ...plain, fields: { reasoning_effort: word } };
     case "nova":
       return { ...plain, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: word } } };
-    case "adaptive":
+    case "adaptive": {
+      const isLeftOut = isWithheld(chat, way);
+      if (isLeftOut) chat.dropped.push("reasoning_effort");
       return {
         ...plain,
-        fields: { thinking: { type: "adaptive" } },
+        fields: isLeftOut ? {} : { thinking: { type: "adaptive" } },
         output: { effort: effort === "minimal" ? "low" : effort },
       };
+    }
     case "budget": {
+      if (isWithheld(chat, way)) {
+        chat.dropped.push("reasoning_effort");
+        return plain;
+      }
       if (temperature !== undefined && temperature !== 1) refuse("temperature", "a temperature other than 1 beside thinking");
       const limit = chat.maxTokens ?? maxTokens ?? BUDGETED_REPLY;
       const budget = thinkingBudget(effort, refuse, limit);
@@ -66,4 +78,12 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
     default:
       return way satisfies never;
   }
+}
+
+/** Claude refuses thoughts beside a forced choice of tools, and in a turn whose signed thoughts the client lost. */
+function isWithheld(chat: ChatRequest, way: Thinking): boolean {
+  if (way !== "budget" && way !== "adaptive") return false;
+  const { tools, choice } = offeredTools(chat);
+  const isForced = tools.length > 0 && (choice?.mode === "required" || choice?.mode === "named");
+  return isForced || (way === "budget" && hasLostThoughts(chat.turns));
 }

@@ -21,7 +21,7 @@ import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of the reference dialect that the API has a way to say: of chat, then of embeddings. */
 export const PARAMETERS: readonly string[] = [
-  ...BASIC_PARAMETERS,
+  ...BASIC_PARAMETERS.filter((name) => name !== "parallel_tool_calls"),
   "seed",
   "presence_penalty",
   "frequency_penalty",
@@ -92,7 +92,6 @@ function sampling(chat: ChatRequest): JsonObject {
 }
 
 function tools(chat: ChatRequest, names: NameMap): JsonObject {
-  if (chat.parallel === false) chat.refuse("parallel_tool_calls", "one call at a time");
   const { tools: offered, choice } = offeredTools(chat);
   const functions = offered.filter((tool): tool is ToolDefinition => tool.kind === "function");
   if (functions.length === 0) return {};

@@ -24,9 +24,7 @@ export default defineProvider<CompatibleConfig>({
     const headers = { "content-type": "application/json", ...account };
     const { of, names } = createOperations({ formats: config.embedding_formats }, preset.operations ?? ["chat"]);
     const tools = preset.hasNoTools !== true;
-    const parameters = Object.values(PARAMETERS)
-      .flat()
-      .filter((name) => !preset.refused.includes(name));
+    const parameters = [...Object.values(PARAMETERS).flat(), "user"].filter((name) => !preset.refused.includes(name));
     const adapt = (request: ProviderRequest) => {
       const document = of(request).encode(request);
       if (request.operation === "chat") return adaptChat(document, request, preset);

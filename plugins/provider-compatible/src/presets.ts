@@ -38,6 +38,10 @@ export interface Preset {
   readonly hasNoDeveloper?: true;
   /** What an assistant's thoughts are called on the way in; absent: `reasoning_content`. `none`: they stay away. */
   readonly thoughts?: "reasoning" | "none";
+  /** Takes whatever stands in a message. Absent: what the gateway adds to replies of other providers is taken out. */
+  readonly takesAnyMember?: true;
+  /** The longest id of a call. */
+  readonly maxIdCharacters?: number;
   /** Takes a budget of thoughts as `reasoning: {max_tokens}`. */
   readonly budget?: "reasoning";
   /** Its usage comes unasked, and `stream_options` is nothing that it knows. */
@@ -175,7 +179,6 @@ export const PRESETS = {
       ...OPENAI_ONLY,
       ...LEGACY_TOOLS,
       ...IMAGE_ONLY,
-      "encoding_format",
       "dimensions",
       "parallel_tool_calls",
       "top_logprobs",
@@ -199,6 +202,7 @@ export const PRESETS = {
     operations: ["chat", "embeddings"],
     refused: OPENAI_ONLY.filter((name) => name !== "prediction"),
     hasNoDeveloper: true,
+    thoughts: "none",
   },
   // openrouter.ai/docs/api/reference: reasoning, usage accounting, errors inside a 200 and inside a stream, `: OPENROUTER PROCESSING`.
   openrouter: {
@@ -213,6 +217,7 @@ export const PRESETS = {
     defaults: { usage: { include: true } },
     hasNoDeveloper: true,
     thoughts: "reasoning",
+    maxIdCharacters: 40,
     budget: "reasoning",
     finish: { error: "overloaded" },
   },
@@ -276,7 +281,12 @@ export const PRESETS = {
     lacks: ["audio", "documents", "speech"],
   },
   // Anything else: everything goes on as it is, and the server says what it cannot.
-  custom: { operations: ["chat", "embeddings", "images"], refused: [], native: ["priority", "ttl", "policies"] },
+  custom: {
+    operations: ["chat", "embeddings", "images"],
+    refused: [],
+    native: ["priority", "ttl", "policies"],
+    takesAnyMember: true,
+  },
 } as const satisfies Record<string, Preset>;
 
 /** A preset's name. */

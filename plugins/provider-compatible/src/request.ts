@@ -1,7 +1,8 @@
 /** Requests as a preset has them. What needs no change keeps its bytes. */
 
 import { isObject } from "@sluice/kit";
-import { refusalsOf } from "@sluice/kit/dialect";
+import { invalidField, refusalsOf } from "@sluice/kit/dialect";
+import { adaptMessage, type HistoryRules } from "@sluice/kit/openai";
 import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 import type { Preset } from "./presets.ts";
 
@@ -33,14 +34,28 @@ export function adaptChat(document: JsonDocument, request: ProviderRequest, pres
   }
   const { messages } = value;
   if (Array.isArray(messages)) {
-    const adapted = messages.map((message: JsonValue, index) => {
-      if (!isObject(message)) return message;
+    const rules = historyOf(preset);
+    const adapted = (messages as readonly JsonValue[]).flatMap((message, index): readonly JsonValue[] => {
+      if (!isObject(message)) return [message];
       if (preset.blocks !== undefined) checkBlocks(message.content, preset.blocks, `messages[${index}]`, refuse);
-      return adaptMessage(message, preset);
+      // The thoughts have the preset's own name before the rest is taken out.
+      return adaptMessage(adaptOwn(message, preset), rules);
     });
-    if (adapted.some((message, index) => message !== messages[index])) changes.messages = adapted;
+    if (adapted.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+    const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
+    if (!isSame) changes.messages = adapted;
   }
   return document.with(changes);
+}
+
+/** What a preset refuses of messages. Which servers take an empty list of blocks is not known, so none is given one. */
+function historyOf({ takesAnyMember, thoughts, maxIdCharacters }: Preset): HistoryRules {
+  return {
+    refusesEmptyContent: true,
+    ...(takesAnyMember === true ? {} : { isStrict: true }),
+    ...(thoughts === undefined ? { takes: ["reasoning_content"] } : {}),
+    ...(maxIdCharacters === undefined ? {} : { maxIdCharacters }),
+  };
 }
 
 function checkBlocks(
@@ -59,7 +74,7 @@ function checkBlocks(
 }
 
 /** Thoughts under the preset's name; signed ones are another provider's. Participants have no names where nobody takes them. */
-function adaptMessage(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }: Preset): JsonObject {
+function adaptOwn(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }: Preset): JsonObject {
   const isDeveloper = hasNoDeveloper === true && message.role === "developer";
   const isNamed = hasNoNames === true && message.name !== undefined;
   const { thinking_blocks: signed, reasoning_content: told, name, ...rest } = message;

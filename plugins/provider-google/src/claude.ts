@@ -9,6 +9,7 @@ const VERSION = "vertex-2023-10-16";
 
 /** The call of a chat request: the model is in the address, the version in the body. */
 export function claudeCall(request: ProviderRequest, maxTokens: number | undefined): MethodCall {
-  const { model: _inTheAddress, ...body } = messagesBody(request, maxTokens);
-  return { method: request.stream ? "streamRawPredict" : "rawPredict", body: { anthropic_version: VERSION, ...body } };
+  const { body: made, dropped } = messagesBody(request, maxTokens);
+  const { model: _inTheAddress, ...body } = made;
+  return { method: request.stream ? "streamRawPredict" : "rawPredict", body: { anthropic_version: VERSION, ...body }, dropped };
 }

@@ -17,6 +17,8 @@ export const PARAMETERS: readonly string[] = [...new Set([...CHAT_PARAMETERS, ..
 export interface MethodCall {
   readonly method: string;
   readonly body: JsonObject;
+  /** Parameters whose wish is left out. */
+  readonly dropped?: readonly string[];
 }
 
 /** The call of a request. */

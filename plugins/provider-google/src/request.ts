@@ -22,7 +22,7 @@ import { JSON_SCHEMA, OPEN_API_SCHEMA } from "./schema-subset.ts";
 
 /** Parameters of chat that the API has a way to say. */
 export const CHAT_PARAMETERS: readonly string[] = [
-  ...BASIC_PARAMETERS,
+  ...BASIC_PARAMETERS.filter((name) => name !== "parallel_tool_calls"),
   "n",
   "seed",
   "presence_penalty",
@@ -92,12 +92,12 @@ export function contentBody(request: ProviderRequest, isVertex: boolean): JsonOb
   const chat = readChatRequest(request, {
     parameters: CHAT_PARAMETERS,
     native: NATIVE_NAMES,
+    needsTurn: true,
     isNativeTool: (type) => Object.hasOwn(NATIVE_TOOLS, type),
   });
   const { refuse } = chat;
   const { model } = request.target;
   const names = toolNames(request);
-  if (chat.parallel === false) refuse("parallel_tool_calls", "one call at a time");
   if (request.stream && typeof chat.body.n === "number" && chat.body.n > 1) refuse("n", "more than one choice on a stream");
   const contents = chat.turns
     .map((turn) => contentOf(turn, { model, names, refuse, isVertex }))

@@ -26,6 +26,10 @@ export interface VertexConfig {
   readonly version: string;
 }
 
+/** Two dialects at one address: each model takes what its own has. */
+const CLAUDE_TRAITS = { ...anthropic.traits(), parameters: anthropic.PARAMETERS };
+const GEMINI_TRAITS = { parameters: PARAMETERS };
+
 const TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token";
 
 export const vertex = defineProvider<VertexConfig>({
@@ -80,15 +84,16 @@ export const vertex = defineProvider<VertexConfig>({
         streaming: true,
         tools: true,
         parameters: [...new Set([...PARAMETERS, ...anthropic.PARAMETERS])],
+        traits: (model) => (isClaude(model) ? CLAUDE_TRAITS : GEMINI_TRAITS),
         supports,
         imagesPerCall,
         inputsPerCall: (model) => vertexMethod(model).inputsPerCall,
       },
       encode(request) {
-        const { method, body } = callOf(request);
+        const { method, body, dropped = [] } = callOf(request);
         const url = `${parent}/${resourceOf(request.target.model)}:${method}`;
         const headers = { "content-type": "application/json" };
-        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body) };
+        return { kind: "http", method: "POST", url, headers, body: JSON.stringify(body), dropped };
       },
       decode: (body, request) =>
         isClaude(request.target.model)

@@ -8,6 +8,9 @@ import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";
 
+/** Its API's schema has temperatures from 0 to 1.5 (docs.mistral.ai/api, `temperature`). */
+const TRAITS = { ranges: { temperature: [0, 1.5] } } as const;
+
 interface MistralConfig {
   readonly api_key: Secret;
   readonly base_url: string;
@@ -47,6 +50,8 @@ export default defineProvider<MistralConfig>({
         streaming: true,
         tools: true,
         parameters: PARAMETERS,
+        nativeFields: ["guardrails"],
+        traits: () => TRAITS,
         supports,
       },
       encode(request) {

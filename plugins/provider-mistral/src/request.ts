@@ -40,8 +40,16 @@ const NATIVE = ["safe_prompt", "prompt_mode", "min_tokens", "random_seed", "guar
 const NATIVE_TOOLS = new Set(["web_search", "web_search_premium", "code_interpreter", "image_generation", "document_library"]);
 /** Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64". */
 const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
-/** Efforts of the API, by the reference dialect's; it has no others (`ReasoningEffort` of the SDK). */
-const EFFORTS = table<string>({ none: "none", high: "high", xhigh: "high", max: "high" });
+/** Efforts of the API (`ReasoningEffort` of @mistralai/mistralai 2.7.0), and the highest for `max`. */
+const EFFORTS = table<string>({
+  none: "none",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "xhigh",
+  max: "xhigh",
+});
 
 /** The names of a request's tools, both ways. */
 export function toolNames(request: ProviderRequest): NameMap {
@@ -84,9 +92,7 @@ export function chatBody(request: ProviderRequest): JsonObject {
 
 function effort({ reasoningEffort, refuse }: ChatRequest): string | undefined {
   if (reasoningEffort === undefined) return undefined;
-  return (
-    EFFORTS[reasoningEffort] ?? refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)} (none and high are known)`)
-  );
+  return EFFORTS[reasoningEffort] ?? refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`);
 }
 
 function format({ responseFormat: asked }: ChatRequest): JsonObject | undefined {

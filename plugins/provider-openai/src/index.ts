@@ -1,7 +1,14 @@
 /** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
 
 import { apiKeyOption, baseUrlOption, defineProvider, embeddingFormatsOption } from "@sluice/kit";
-import { createChatTranslator, createOperations, type EmbeddingFormat, imagesPerCall, readErrorReply } from "@sluice/kit/openai";
+import {
+  createChatTranslator,
+  createOperations,
+  type EmbeddingFormat,
+  imagesPerCall,
+  OPENAI_HISTORY,
+  readErrorReply,
+} from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
 
@@ -33,7 +40,7 @@ export default defineProvider<OpenaiConfig>({
     if (config.organization !== undefined) account["openai-organization"] = config.organization;
     if (config.project !== undefined) account["openai-project"] = config.project;
     const headers = { "content-type": "application/json", ...account };
-    const { of, names } = createOperations({ formats: config.embedding_formats });
+    const { of, names } = createOperations({ formats: config.embedding_formats }, undefined, OPENAI_HISTORY);
     return {
       capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
       encode(request) {

@@ -40,7 +40,8 @@ function settle(body: JsonObject, { capabilities = {}, fields = {}, target = {},
   };
   const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
   const instance = { name: "mine", use: "fake", translation, timeouts, connections: 1 };
-  const settled = settleParameters(request, instance, exchange, mayDrop);
+  const made = settleParameters(request, instance, exchange, mayDrop);
+  const { request: settled } = made.encode(made.request);
   const { model: _model, messages: _messages, ...rest } = settled.document.value;
   return { request, settled, rest, dropped: exchange.headers.get("x-sluice-dropped-params") };
 }
@@ -57,13 +58,19 @@ describe("a parameter that the provider cannot honour", () => {
   const capabilities = { parameters: ["temperature"] };
 
   it("is refused by its name, and so is every other one", () => {
-    expect(() => settle({ temperature: 1, seed: 7, logit_bias: { 1: 2 } }, { capabilities })).toThrow(
+    expect(() => settle({ temperature: 1, stop: "x", seed: 7, logit_bias: { 1: 2 } }, { capabilities })).toThrow(
       expect.objectContaining({
         code: "unsupported_parameter",
-        param: "seed",
-        message: expect.stringContaining("seed, logit_bias") as string,
+        param: "stop",
+        message: expect.stringContaining("stop, logit_bias") as string,
       }),
     );
+  });
+
+  it("is dropped and listed when it is a hint", () => {
+    const { rest, dropped } = settle({ temperature: 1, seed: 7, user: "u", service_tier: "flex" }, { capabilities });
+    expect(rest).toEqual({ temperature: 1 });
+    expect(dropped).toBe("seed, user, service_tier");
   });
 
   it.each<[string, Case]>([
@@ -72,20 +79,20 @@ describe("a parameter that the provider cannot honour", () => {
     ["the step", { mayDrop: true }],
   ])("is dropped and listed where %s says so", (_who, more) => {
     const { rest, dropped } = settle({ temperature: 1, seed: 7, n: 2, x_new: 1, user: "u" }, { capabilities, ...more });
-    expect(rest).toEqual({ temperature: 1, x_new: 1, user: "u" });
-    expect(dropped).toBe("n, seed");
+    expect(rest).toEqual({ temperature: 1, x_new: 1 });
+    expect(dropped).toBe("seed, n, user");
   });
 
   it("is dropped without a word when it asks for nothing, or for what happens anyway", () => {
     const { rest, dropped } = settle({ n: 1, logprobs: false, seed: null }, { capabilities });
-    expect(rest).toEqual({ seed: null });
+    expect(rest).toEqual({});
     expect(dropped).toBeUndefined();
   });
 });
 
 describe("tools", () => {
   const capabilities = { tools: false };
-  const body = { tools: [], tool_choice: "auto", temperature: 1 };
+  const body = { tools: [{ type: "function", function: { name: "f" } }], tool_choice: "required", temperature: 1 };
 
   it("are refused by a provider that has none, or dropped", () => {
     expect(() => settle(body, { capabilities })).toThrow(expect.objectContaining({ param: "tools" }));
@@ -104,8 +111,12 @@ describe("a parameter that the provider refuses by its value", () => {
   });
 
   it("is left to the provider's own refusal where nobody did, and when it is no parameter", () => {
-    expect(settle({ seed: 1 }, { refuses: ["seed"] }).rest).toEqual({ seed: 1 });
-    expect(settle({}, { mayDrop: true, refuses: ["messages"] }).settled.document.value).toHaveProperty("messages");
+    expect(() => settle({ stop: "x" }, { refuses: ["stop"] })).toThrow(expect.objectContaining({ param: "stop" }));
+    expect(() => settle({}, { mayDrop: true, refuses: ["messages"] })).toThrow(expect.objectContaining({ param: "messages" }));
+  });
+
+  it("is dropped and listed without a word of the operator when it is a hint", () => {
+    expect(settle({ seed: 1, top_p: 1 }, { refuses: ["seed"] })).toMatchObject({ rest: { top_p: 1 }, dropped: "seed" });
   });
 });
 

@@ -1,19 +1,16 @@
-/** Parameters that a provider cannot honour: refused by name, or dropped where somebody said so. Metadata, where a target takes it. */
+/** The request as its provider takes it: fields settled by the kit's table, metadata where a target takes it, notices to the client. */
 
 import { isObject } from "@sluice/kit";
-import { gatewayFieldKind, isGatewayOnly } from "@sluice/kit/dialect";
+import { droppedWith, enforcedReplies, fieldRule, gatewayFieldKind, isGatewayOnly, settleFields } from "@sluice/kit/dialect";
 import { refuseSteering } from "./steering.ts";
-import { NEUTRAL_VALUES, PARAMETERS, TOOL_PARAMETERS } from "@sluice/kit/openai";
 import {
-  type Capabilities,
   type Exchange,
-  GatewayError,
   type GatewayFields,
   isGatewayError,
   type JsonObject,
-  type Operation,
   type ProviderInstance,
   type ProviderRequest,
+  type UpstreamCall,
 } from "@sluice/spec";
 
 const HEADER = "x-sluice-dropped-params";
@@ -21,80 +18,108 @@ const HEADER = "x-sluice-dropped-params";
 /** Keys of `metadata` that steer the gateway: no provider sees them. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
 
+/** A call as it goes out, and the request that it says. */
+export interface EncodedRequest {
+  readonly request: ProviderRequest;
+  readonly call: UpstreamCall;
+}
+
+/** A request that its provider can be asked. */
+export interface SettledRequest {
+  readonly request: ProviderRequest;
+  /** The provider, its replies held to what it could not be asked for. */
+  readonly provider: ProviderInstance;
+  /** Encodes the request or a part of it, without fields whose value the provider refuses and that may be dropped. */
+  encode(request: ProviderRequest): EncodedRequest;
+}
+
 /**
- * The request as its provider can honour it. What was dropped stands in the header `x-sluice-dropped-params`. Throws
- * `unsupported_parameter` where nobody said `drop_params`: the request, the target or the step (`mayDrop`).
+ * The request as its provider can honour it. What is not honoured stands in the header `x-sluice-dropped-params`. Throws
+ * `unsupported_parameter` for a demand where neither the request, the target nor the step (`mayDrop`) says `drop_params`.
  */
 export function settleParameters(
   request: ProviderRequest,
   instance: ProviderInstance,
   exchange: Exchange,
   mayDrop: boolean,
-): ProviderRequest {
+): SettledRequest {
   // Of an earlier attempt, at another provider.
   exchange.headers.delete(HEADER);
-  const { target } = request;
+  const { target, operation } = request;
+  const { translation } = instance;
+  const { capabilities } = translation;
   const fields = exchange.request?.fields;
-  const { asked: plain, ignored } = withoutGatewayFields(request, instance, fields);
-  if (ignored.length > 0) exchange.headers.set(HEADER, ignored.join(", "));
+  const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
+  const notice = createNotice(exchange);
+  notice.add(foreignFields(fields));
+  const native = Object.keys(request.document.value).filter((name) => isGatewayOnly(name, capabilities.nativeFields));
+  notice.add(native);
+  const plain = native.length === 0 ? request : without(request, native);
   refuseSteering(plain.document.value, target, instance);
   const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
-  const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
-  const { capabilities } = instance.translation;
-  const unsupported = namesWithout(capabilities, request.operation);
-  if (unsupported.length === 0 && !isDropping) return asked;
-  const { value } = asked.document;
-  const present = unsupported.filter((name) => value[name] !== undefined && value[name] !== null);
-  const wanted = present.filter((name) => value[name] !== NEUTRAL_VALUES[name]);
-  if (wanted.length > 0 && !isDropping) throw unsupportedParameters(instance.name, wanted);
-  const settled = present.length === 0 ? asked : without(asked, present);
-  return isDropping ? dropRefused(settled, instance, exchange, wanted) : settled;
+  const terms = { operation, provider: instance.name, capabilities, model: target.model, isDropping };
+  const { document, dropped, rules } = settleFields(asked.document, terms);
+  notice.add(dropped);
+  return {
+    request: document === asked.document ? asked : { ...asked, document },
+    provider: rules === undefined ? instance : { ...instance, translation: enforcedReplies(translation, rules) },
+    encode(part) {
+      let sent = part;
+      for (;;) {
+        try {
+          const call = translation.encode(sent);
+          if (call.dropped !== undefined) notice.add(call.dropped);
+          return { request: sent, call };
+        } catch (error) {
+          const refused = droppableField(error, sent, isDropping);
+          if (refused === undefined) throw error;
+          const names = droppedWith(operation, refused, sent.document.value);
+          notice.add(names);
+          sent = without(sent, names);
+        }
+      }
+    },
+  };
 }
 
-/** The request without fields that other gateways know, but for those of the provider's own dialect; and their names. */
-function withoutGatewayFields(
-  request: ProviderRequest,
-  { translation }: ProviderInstance,
-  fields: GatewayFields | undefined,
-): { readonly asked: ProviderRequest; readonly ignored: readonly string[] } {
-  const taken = Object.keys(fields ?? {}).filter((name) => gatewayFieldKind(name) === "foreign");
-  const native = translation.capabilities.nativeFields;
-  const left = Object.keys(request.document.value).filter((name) => isGatewayOnly(name, native));
-  return { asked: left.length === 0 ? request : without(request, left), ignored: [...taken, ...left] };
+/** The field for whose value a provider refuses to encode a request, where it may be dropped. */
+function droppableField(error: unknown, { operation, document }: ProviderRequest, isDropping: boolean): string | undefined {
+  if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined) return undefined;
+  const rule = fieldRule(operation, error.param);
+  if (rule === undefined || document.value[error.param] === undefined) return undefined;
+  return isDropping || rule.otherwise === "hint" ? error.param : undefined;
 }
 
-/** Drops what the provider refuses only when it sees the values. Encoding is pure: trying it sends nothing. */
-function dropRefused(
-  request: ProviderRequest,
-  instance: ProviderInstance,
-  exchange: Exchange,
-  dropped: string[],
-): ProviderRequest {
-  let asked = request;
-  for (;;) {
-    const refused = refusedParameter(asked, instance);
-    if (refused === undefined) break;
-    asked = without(asked, [refused]);
-    dropped.push(refused);
-  }
-  if (dropped.length > 0) {
-    const names = [exchange.headers.get(HEADER) ?? [], dropped].flat().join(", ");
-    exchange.headers.set(HEADER, names);
-    exchange.note("provider", "dropped parameters", names);
-  }
-  return asked;
+interface Notice {
+  add(names: readonly string[]): void;
 }
 
-/** The parameter for which a provider refuses to encode a request; `undefined` when it encodes, or fails otherwise. */
-function refusedParameter(request: ProviderRequest, { translation }: ProviderInstance): string | undefined {
-  try {
-    translation.encode(request);
-    return undefined;
-  } catch (error) {
-    if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined) return undefined;
-    const isOptional = PARAMETERS[request.operation]?.includes(error.param) === true;
-    return isOptional && request.document.value[error.param] !== undefined ? error.param : undefined;
-  }
+/** Names for the client, each once, in the order of their dropping. */
+function createNotice(exchange: Exchange): Notice {
+  const told = new Set<string>();
+  return {
+    add(names) {
+      const added = names.filter((name) => !told.has(name));
+      if (added.length === 0) return;
+      for (const name of added) told.add(name);
+      exchange.headers.set(HEADER, [...told].slice(0, MAX_NAMES).map(headerText).join(", "));
+      exchange.note("provider", "dropped parameters", added.map(headerText).join(", "));
+    },
+  };
+}
+
+/** A header has a bound: so many names, so long. */
+const MAX_NAMES = 64;
+const MAX_NAME_CHARACTERS = 64;
+
+/** A client's name for a field as a header may hold it. */
+function headerText(name: string): string {
+  return name.slice(0, MAX_NAME_CHARACTERS).replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, "_");
+}
+
+/** Fields that only other gateways know. They were taken out as the request came in. */
+function foreignFields(fields: GatewayFields | undefined): readonly string[] {
+  return Object.keys(fields ?? {}).filter((name) => gatewayFieldKind(name) === "foreign");
 }
 
 function without(request: ProviderRequest, names: readonly string[]): ProviderRequest {
@@ -105,32 +130,4 @@ function withMetadata(request: ProviderRequest, metadata: unknown): ProviderRequ
   if (!isObject(metadata)) return request;
   const rest: JsonObject = Object.fromEntries(Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name)));
   return Object.keys(rest).length === 0 ? request : { ...request, document: request.document.with({ metadata: rest }) };
-}
-
-function unsupportedParameters(provider: string, names: readonly string[]): GatewayError {
-  const noun = names.length === 1 ? "parameter" : "parameters";
-  return new GatewayError(
-    "unsupported_parameter",
-    `The provider ${provider} cannot honour the ${noun} ${names.join(", ")}. Leave out what it cannot, or send drop_params: true.`,
-    { param: names[0] ?? "" },
-  );
-}
-
-const computed = new WeakMap<Capabilities, Map<Operation, readonly string[]>>();
-const NONE: readonly string[] = Object.freeze([]);
-
-/** Known parameters that a provider cannot honour. Computed once for each. */
-function namesWithout(capabilities: Capabilities, operation: Operation): readonly string[] {
-  const { parameters, tools } = capabilities;
-  if (parameters === undefined && tools) return NONE;
-  const known = computed.get(capabilities) ?? new Map<Operation, readonly string[]>();
-  computed.set(capabilities, known);
-  let names = known.get(operation);
-  if (names === undefined) {
-    names = (PARAMETERS[operation] ?? []).filter(
-      (name) => (parameters !== undefined && !parameters.includes(name)) || (!tools && TOOL_PARAMETERS.includes(name)),
-    );
-    known.set(operation, names);
-  }
-  return names;
 }

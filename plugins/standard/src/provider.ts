@@ -59,14 +59,14 @@ export const provider = defineStep<ProviderConfig>({
           throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot stream.`, { param: "stream" });
         }
         const settled = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
-        const request = media === undefined ? settled : await media.inline(settled, exchange);
+        const request = media === undefined ? settled.request : await media.inline(settled.request, exchange);
         const includeUsage = exchange.request?.includeUsage === true;
         const call = async (asked: ProviderRequest): Promise<Reply> => {
-          const encoded = instance.translation.encode(asked);
+          const { request: sent, call: encoded } = settled.encode(asked);
           const entering =
             encoded.kind === "http"
-              ? enterUpstream(exchange, door, target, asked.document)
-              : admit(exchange, target, asked.document);
+              ? enterUpstream(exchange, door, target, sent.document)
+              : admit(exchange, target, sent.document);
           const place = entering instanceof Promise ? await entering : entering;
           const lease = leaseOf(exchange);
           if (entering instanceof Promise && lease?.mayCall === false) {
@@ -76,11 +76,11 @@ export const provider = defineStep<ProviderConfig>({
             });
           }
           const attempt = exchange.beginAttempt(target, pricedAs(instance));
-          if (exchange.operation === "embeddings") attempt.document = asked.document;
+          if (exchange.operation === "embeddings") attempt.document = sent.document;
           return runAttempt({
-            provider: instance,
+            provider: settled.provider,
             upstream,
-            request: asked,
+            request: sent,
             call: encoded,
             attempt,
             includeUsage,

@@ -2,7 +2,8 @@
 
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { NEUTRAL_VALUES, TOOL_PARAMETERS } from "../openai/parameters.ts";
+import { TOOL_PARAMETERS } from "../openai/parameters.ts";
+import { asksNothing, fieldRule } from "./field-rules.ts";
 import { invalidField, type Refuse, refusalsOf } from "./refusal.ts";
 import { readToolUse, type ToolUse } from "./tools.ts";
 import { type Conversation, readConversation } from "./turns.ts";
@@ -24,6 +25,8 @@ export interface ChatDialect {
   readonly parameters: readonly string[];
   /** Top-level members of the provider's own that are handed on as they are: `top_k`. */
   readonly native?: readonly string[];
+  /** Whether instructions alone become the user's turn, for an API that wants one. */
+  readonly needsTurn?: true;
   /** Whether a tool of this type is the provider's own. Absent: none is. */
   isNativeTool?(type: string): boolean;
 }
@@ -63,6 +66,8 @@ export interface ChatRequest extends Conversation, ToolUse {
   /** The members that the dialect hands on as they are. */
   readonly native: JsonObject;
   readonly refuse: Refuse;
+  /** Parameters whose wish the translator leaves out for this request: `dropped` of the call. */
+  readonly dropped: string[];
 }
 
 /** Members that every chat request has, or that the gateway itself honours. */
@@ -85,8 +90,9 @@ export function readChatRequest(request: ProviderRequest, dialect: ChatDialect):
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1 && !dialect.parameters.includes("n"))
     refuse("n", "more than one choice");
+  const conversation = readConversation(body.messages, refuse);
   return {
-    ...readConversation(body.messages, refuse),
+    ...(dialect.needsTurn === true ? withTurn(conversation) : conversation),
     ...readToolUse(body, refuse, (type) => dialect.isNativeTool?.(type) === true),
     temperature: number(body, "temperature"),
     topP: number(body, "top_p"),
@@ -102,11 +108,19 @@ export function readChatRequest(request: ProviderRequest, dialect: ChatDialect):
     body,
     native,
     refuse,
+    dropped: [],
   };
 }
 
 function isAsked(name: string, value: JsonValue | undefined): boolean {
-  return value !== undefined && value !== null && value !== NEUTRAL_VALUES[name];
+  const rule = fieldRule("chat", name);
+  return rule === undefined ? value !== undefined && value !== null : !asksNothing(rule, value);
+}
+
+/** Instructions alone as the user's words. */
+function withTurn(conversation: Conversation): Conversation {
+  const { system, turns } = conversation;
+  return turns.length > 0 || system.length === 0 ? conversation : { system: [], turns: [{ role: "user", parts: system }] };
 }
 
 function number(body: JsonObject, name: string): number | undefined {

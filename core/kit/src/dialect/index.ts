@@ -13,6 +13,8 @@ export {
   upstreamError,
   type UpstreamFailure,
 } from "./errors.ts";
+export { enforcedReplies, type ReplyRules } from "./enforced-reply.ts";
+export { FIELD_RULES, fieldRule, type FieldRule } from "./field-rules.ts";
 export { finishReason, type FinishReason, type FinishTable } from "./finish.ts";
 export { gatewayFieldKind, type GatewayFieldKind, isGatewayOnly, OWN_GATEWAY_FIELDS } from "./gateway-names.ts";
 export { aspectRatioOf, imagesReply, readSize } from "./images.ts";
@@ -26,7 +28,9 @@ export { type ChatAnswer, chatReply, extraContent, objectsOf, readJsonBody, read
 export { invalidReply } from "../openai/skeleton-reply.ts";
 export { EXCEPTION_PREFIX } from "../stream/event-frames.ts";
 export { lowerSchema, type SchemaSubset } from "./schema.ts";
-export { thinkingBudget } from "./thinking.ts";
+export type { SettleTerms } from "./field-draft.ts";
+export { droppedWith, settleFields, type SettledFields } from "./settle-fields.ts";
+export { hasLostThoughts, thinkingBudget } from "./thinking.ts";
 export { type NativeTool, type OfferedTools, offeredTools, type ToolChoice, type ToolDefinition, type ToolUse } from "./tools.ts";
 export type { CallPart, Conversation, Part, ResultPart, Turn } from "./turns.ts";
 export { tokenCount, usageJson, usageOf, type UsageParts } from "./usage.ts";

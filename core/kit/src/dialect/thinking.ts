@@ -1,6 +1,7 @@
 /** What an effort means for models that think within a budget of tokens. */
 
 import type { Refuse } from "./refusal.ts";
+import type { Part, Turn } from "./turns.ts";
 
 /** Least tokens for thoughts that any of them takes; the answer needs room beside them. */
 const MIN_BUDGET = 1_024;
@@ -22,4 +23,23 @@ export function thinkingBudget(effort: string, refuse: Refuse, limit = Infinity)
   if (budget === undefined) return refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`);
   const fitting = Math.min(budget, limit - 1);
   return fitting < MIN_BUDGET ? refuse("reasoning_effort", `an effort within ${limit} tokens`) : fitting;
+}
+
+/**
+ * Whether the turn under way lacks its signed thoughts: an assistant's calls whose results are given, without the block that came
+ * before them, or an answer that is to be gone on with. Claude refuses such a turn while it thinks ("Expected `thinking` or
+ * `redacted_thinking`, but found `tool_use`"); many clients lose the blocks. Earlier turns need none
+ * (platform.claude.com/docs/en/build-with-claude/extended-thinking, "Preserving thinking blocks").
+ */
+export function hasLostThoughts(turns: readonly Turn[]): boolean {
+  for (const turn of turns.toReversed()) {
+    if (turn.role === "user") {
+      if (!turn.parts.some(({ kind }) => kind === "result")) return false;
+    } else if (!isSigned(turn.parts.find((part) => part.kind !== "thinking" || isSigned(part)))) return true;
+  }
+  return false;
+}
+
+function isSigned(part: Part | undefined): boolean {
+  return part?.kind === "thinking" && (part.signature !== undefined || part.redacted !== undefined);
 }

@@ -2,12 +2,13 @@
 
 import type { JsonDocument, JsonObject, ProviderRequest } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
+import { adaptHistory, type HistoryRules } from "./history.ts";
 
 /**
- * The document to send: the target's model, and on a stream a usage chunk asked for, whatever the client asked. Every
- * other byte is the client's.
+ * The document to send: the target's model, and on a stream a usage chunk asked for, whatever the client asked; messages as
+ * `history` has them. Every other byte is the client's.
  */
-export function encodeChat(request: ProviderRequest): JsonDocument {
+export function encodeChat(request: ProviderRequest, history: HistoryRules = {}): JsonDocument {
   const changes: Record<string, JsonObject[string]> = { model: request.target.model };
   if (request.stream) {
     const options = request.document.value.stream_options;
@@ -15,5 +16,5 @@ export function encodeChat(request: ProviderRequest): JsonDocument {
       changes.stream_options = { ...(isObject(options) ? options : {}), include_usage: true };
     }
   }
-  return request.document.with(changes);
+  return adaptHistory(request.document, history).with(changes);
 }

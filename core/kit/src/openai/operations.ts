@@ -4,6 +4,7 @@ import { type DecodedReply, GatewayError, type JsonDocument, type Operation, typ
 import { decodeChat } from "./decode.ts";
 import { decodeEmbeddings, type EmbeddingsOptions, encodeEmbeddings } from "./embeddings.ts";
 import { encodeChat } from "./encode.ts";
+import { type HistoryRules } from "./history.ts";
 import { decodeImages, encodeImages } from "./images.ts";
 
 /** How one operation is called. */
@@ -21,14 +22,24 @@ export interface ApiOperations {
   of(request: ProviderRequest): ApiOperation;
 }
 
-/** The operations of an API; `only` names those that it has, `embeddings` what its vectors are written in. */
-export function createOperations(embeddings: EmbeddingsOptions = {}, only?: readonly Operation[]): ApiOperations {
+/** The API of OpenAI itself: it refuses members that it does not know, and ids of calls with more than 40 characters. */
+export const OPENAI_HISTORY: HistoryRules = { isStrict: true, maxIdCharacters: 40 };
+
+/**
+ * The operations of an API; `only` names those that it has, `embeddings` what its vectors are written in, `history` what it refuses
+ * of messages.
+ */
+export function createOperations(
+  embeddings: EmbeddingsOptions = {},
+  only?: readonly Operation[],
+  history: HistoryRules = {},
+): ApiOperations {
   const all: readonly (readonly [Operation, ApiOperation])[] = [
     [
       "chat",
       {
         path: "/chat/completions",
-        encode: encodeChat,
+        encode: (request) => encodeChat(request, history),
         decode: (body, request) => decodeChat(body, request.replyModel, request),
       },
     ],

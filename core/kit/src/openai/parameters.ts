@@ -45,12 +45,3 @@ export const PARAMETERS: Partial<Record<Operation, readonly string[]>> = {
 
 /** Those that only a provider with tools can honour. */
 export const TOOL_PARAMETERS: readonly string[] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];
-
-/** Values that ask for what happens anyway. */
-export const NEUTRAL_VALUES: Readonly<Record<string, unknown>> = {
-  n: 1,
-  logprobs: false,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  store: false,
-};

@@ -47,7 +47,7 @@ const REFUSAL_BLOCK = block("refusal", "A refusal that the model gave earlier.",
 
 function content(blocks: readonly JsonSchema[], isNullable = false): JsonSchema {
   const items = { type: "object", discriminator: { propertyName: "type" }, anyOf: [...blocks] };
-  const list: JsonSchema = { type: "array", minItems: 1, "x-words": "an array of content blocks", items };
+  const list: JsonSchema = { type: "array", "x-words": "an array of content blocks", items };
   return { anyOf: [TEXT, list, ...(isNullable ? [{ type: "null" }] : [])] };
 }
 

@@ -10,6 +10,15 @@ function receive(text: string, headers: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a chat request", () => {
+  it.each(["system", "developer", "user", "assistant", "tool", "function"])(
+    "may have a %s with an empty list of blocks",
+    (role) => {
+      const more = role === "tool" ? ',"tool_call_id":"c"' : role === "function" ? ',"name":"f"' : "";
+      const text = `{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"${role}","content":[]${more}}]}`;
+      expect(receive(text).document.bytes).toBe(text);
+    },
+  );
+
   it("keeps its document when it holds nothing of the gateway's", () => {
     const document = documentOf(`{"model":"m",${messages},"unknown":{"x":[1]}}`);
     const request = receiveChat(document, fakeClient());
@@ -297,7 +306,6 @@ describe("a message", () => {
     [{ role: "user" }, "messages[1].content", "is missing"],
     [{ role: "user", content: null }, "messages[1].content", "must be a string or an array of content blocks"],
     [{ role: "user", content: 7 }, "messages[1].content", "must be a string or an array of content blocks"],
-    [{ role: "user", content: [] }, "messages[1].content", "must not be empty"],
     [{ role: "user", content: ["x"] }, "messages[1].content[0]", "must be an object with a type"],
     [{ role: "user", content: [{ text: "x" }] }, "messages[1].content[0]", "must be an object with a type"],
     [{ role: "user", content: [blocks[0], { type: "hologram" }] }, "messages[1].content[1]", 'has the unknown type "hologram"'],

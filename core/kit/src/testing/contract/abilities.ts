@@ -4,7 +4,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { JsonObject, Provider, ProviderRequest } from "@sluice/spec";
 import { PARAMETERS } from "../../openai/parameters.ts";
 import { ContractFault } from "./fault.ts";
-import { BLOCKS, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
+import { fieldRule } from "../../dialect/field-rules.ts";
+import { settleFields } from "../../dialect/settle-fields.ts";
+import { BLOCKS, OTHER_TOOL, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
 import { attempted } from "./outcome.ts";
 import { withBody } from "./subject.ts";
 
@@ -21,40 +23,64 @@ export function abilityTable(provider: Provider, request: ProviderRequest): stri
     if (tools)
       rows.push([
         "Choice of tools",
-        taken(Object.entries(TOOL_CHOICES), (extra) => can(provider, request, { tools: [WEATHER_TOOL], ...extra })),
+        taken(
+          Object.entries(TOOL_CHOICES),
+          (extra) => fate(provider, request, { tools: [WEATHER_TOOL], ...extra }) !== "refused",
+        ),
       ]);
     rows.push([
       "Blocks",
-      taken(Object.entries(BLOCKS), (block) =>
-        can(provider, request, { messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }] }),
-      ),
-    ]);
-    rows.push([
-      "Parameters",
       taken(
-        Object.entries(PARAMETER_VALUES).filter(([name]) => isOffered(provider, name)),
-        (value, name) => can(provider, request, { [name]: value }),
+        Object.entries(BLOCKS),
+        (block) =>
+          fate(provider, request, { messages: [{ role: "user", content: [{ type: "text", text: "Look." }, block] }] }) ===
+          "taken",
       ),
     ]);
-    rows.push(["Refused parameters", refused(provider, request)]);
+    rows.push(["Parameters", namesThat("taken", provider, request)]);
+    rows.push(["Dropped and listed", namesThat("dropped", provider, request)]);
+    rows.push(["Refused", namesThat("refused", provider, request)]);
   }
   return ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
 }
 
-function isOffered({ capabilities }: Provider, name: string): boolean {
-  return capabilities.parameters === undefined || capabilities.parameters.includes(name);
+/** How a request fares: as it is, without a field that is listed as dropped, or not at all. */
+function fate(provider: Provider, request: ProviderRequest, extra: JsonObject): "taken" | "dropped" | "refused" {
+  const asked = withBody(request, { ...request.document.value, ...extra });
+  const { operation, target } = asked;
+  const { capabilities } = provider;
+  const terms = { operation, provider: target.provider, capabilities, model: target.model, isDropping: false };
+  const settled = attempted(() => settleFields(asked.document, terms));
+  if ("error" in settled) return "refused";
+  const made = attempted(() => provider.encode({ ...asked, document: settled.value.document }));
+  if ("error" in made) return isHint(made.error.param) ? "dropped" : "refused";
+  const isDropped = settled.value.dropped.length > 0 || (made.value.dropped ?? []).length > 0;
+  return isDropped ? "dropped" : "taken";
 }
 
-function refused(provider: Provider, request: ProviderRequest): string {
-  const names = (PARAMETERS.chat ?? []).filter((name) => {
-    const value = PARAMETER_VALUES[name];
-    return !isOffered(provider, name) || (value !== undefined && !can(provider, request, { [name]: value }));
-  });
-  return names.length === 0 ? "none" : names.map((name) => `\`${name}\``).join(", ");
+function isHint(param: string | undefined): boolean {
+  return param !== undefined && fieldRule("chat", param)?.otherwise === "hint";
 }
 
-function can(provider: Provider, request: ProviderRequest, extra: JsonObject): boolean {
-  return "value" in attempted(() => provider.encode(withBody(request, { ...request.document.value, ...extra })));
+/** A request that asks for each parameter. */
+function probes(): readonly (readonly [string, JsonObject])[] {
+  const { function: definition } = WEATHER_TOOL;
+  const functions = [definition as JsonObject];
+  const tools = [WEATHER_TOOL];
+  const special: Readonly<Record<string, JsonObject>> = {
+    tools: { tools },
+    tool_choice: { tools, tool_choice: "required" },
+    parallel_tool_calls: { tools: [WEATHER_TOOL, OTHER_TOOL], parallel_tool_calls: false },
+    functions: { functions },
+    function_call: { functions, function_call: { name: "get_weather" } },
+    top_logprobs: { logprobs: true, top_logprobs: 3 },
+  };
+  return (PARAMETERS.chat ?? []).map((name) => [name, special[name] ?? { [name]: PARAMETER_VALUES[name] ?? null }]);
+}
+
+function namesThat(is: "taken" | "dropped" | "refused", provider: Provider, request: ProviderRequest): string {
+  const names = probes().filter(([, extra]) => fate(provider, request, extra) === is);
+  return names.length === 0 ? "none" : names.map(([name]) => `\`${name}\``).join(", ");
 }
 
 function taken<T>(entries: readonly (readonly [string, T])[], isTaken: (value: T, name: string) => boolean): string {

@@ -20,6 +20,9 @@ export const WEATHER_TOOL: JsonObject = {
   },
 };
 
+/** A second tool. */
+export const OTHER_TOOL: JsonObject = { type: "function", function: { name: "get_time", parameters: { type: "object" } } };
+
 /** One transparent pixel. */
 export const PIXEL_URL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,0 +1,86 @@
+/** Messages of earlier turns as an upstream of the reference dialect takes them back. What needs no change keeps its bytes. */
+
+import type { JsonDocument, JsonObject, JsonValue } from "@sluice/spec";
+import { mapId, type NameRule } from "../dialect/names.ts";
+import { isObject } from "../json/narrow.ts";
+
+/** What an upstream refuses of messages. */
+export interface HistoryRules {
+  /** It refuses members that it does not know: those that the gateway adds to replies are taken out. */
+  readonly isStrict?: true;
+  /** Those of them that it takes. */
+  readonly takes?: readonly string[];
+  /** The longest id of a call that it takes. Longer ones are shortened, alike in the call and in its result. */
+  readonly maxIdCharacters?: number;
+  /** It refuses an empty list of blocks: such a turn is left out, or has an empty text where it must stay. */
+  readonly refusesEmptyContent?: true;
+}
+
+/** Members of messages and calls that the gateway's own translations make. No OpenAI request has them. */
+const OWN_MEMBERS = [
+  "reasoning_content",
+  "thinking_blocks",
+  "extra_content",
+  "provider_specific_fields",
+  "provider_blocks",
+  "citations",
+] as const;
+
+/** The document with messages that the upstream takes. */
+export function adaptHistory(document: JsonDocument, rules: HistoryRules): JsonDocument {
+  const { messages } = document.value;
+  if (!Array.isArray(messages)) return document;
+  const adapted = (messages as readonly JsonValue[]).flatMap((message): readonly JsonValue[] =>
+    isObject(message) ? adaptMessage(message, rules) : [message],
+  );
+  const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
+  return isSame ? document : document.with({ messages: adapted });
+}
+
+/** A message as rules have it, in a list; an empty list where it is left out. */
+export function adaptMessage(message: JsonObject, rules: HistoryRules): readonly JsonObject[] {
+  let kept = withoutOwnMembers(message, rules);
+  const { tool_calls: calls, tool_call_id: result } = kept;
+  if (Array.isArray(calls)) {
+    const adapted = calls.map((call: JsonValue) => (isObject(call) ? adaptCall(call, rules) : call));
+    if (adapted.some((call, index) => call !== calls[index])) kept = { ...kept, tool_calls: adapted };
+  }
+  if (typeof result === "string") {
+    const id = shortId(result, rules);
+    if (id !== result) kept = { ...kept, tool_call_id: id };
+  }
+  if (rules.refusesEmptyContent !== true || !isEmptyList(kept.content)) return [kept];
+  return withoutEmptyContent(kept);
+}
+
+function adaptCall(call: JsonObject, rules: HistoryRules): JsonObject {
+  const kept = withoutOwnMembers(call, rules);
+  const id = typeof kept.id === "string" ? shortId(kept.id, rules) : kept.id;
+  return id === kept.id || id === undefined ? kept : { ...kept, id };
+}
+
+function withoutOwnMembers(value: JsonObject, { isStrict, takes }: HistoryRules): JsonObject {
+  if (isStrict !== true) return value;
+  const refused = OWN_MEMBERS.filter((name) => value[name] !== undefined && takes?.includes(name) !== true);
+  if (refused.length === 0) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !refused.some((own) => own === name)));
+}
+
+/** The same id gives the same short one, so a conversation needs no memory of it. */
+function shortId(id: string, { maxIdCharacters }: HistoryRules): string {
+  if (maxIdCharacters === undefined || id.length <= maxIdCharacters) return id;
+  const rule: NameRule = { character: /[A-Za-z0-9_-]/, maxLength: maxIdCharacters };
+  return mapId(id, rule);
+}
+
+function isEmptyList(content: JsonValue | undefined): boolean {
+  return Array.isArray(content) && content.length === 0;
+}
+
+function withoutEmptyContent(message: JsonObject): readonly JsonObject[] {
+  const saysMore = [message.tool_calls, message.function_call, message.refusal, message.audio].some(
+    (value) => value !== undefined && value !== null && !isEmptyList(value),
+  );
+  if (message.role === "assistant" && saysMore) return [{ ...message, content: null }];
+  return message.role === "tool" || message.role === "function" ? [{ ...message, content: "" }] : [];
+}
