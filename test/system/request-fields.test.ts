@@ -18,13 +18,32 @@ const TOOLS = ["get_weather", "get_time"].map((name) => ({
 /** Values that ask for nothing. */
 const NOTHING: readonly Readonly<Record<string, unknown>>[] = [
   {
-    ...{ service_tier: "auto", modalities: ["text"], verbosity: "medium", store: false, response_format: { type: "text" } },
-    ...{ logit_bias: {}, stop: [], tools: [], n: 1, logprobs: false, presence_penalty: 0, frequency_penalty: 0 },
-    ...{ tool_choice: "none", parallel_tool_calls: false, function_call: "none", thinking: { type: "disabled" } },
+    service_tier: "auto",
+    modalities: ["text"],
+    verbosity: "medium",
+    store: false,
+    response_format: { type: "text" },
+    logit_bias: {},
+    stop: [],
+    tools: [],
+    n: 1,
+    logprobs: false,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    tool_choice: "none",
+    parallel_tool_calls: false,
+    function_call: "none",
+    thinking: { type: "disabled" },
   },
   {
-    ...{ seed: null, user: null, temperature: null, reasoning_effort: null, audio: null, thinking: null },
-    ...{ tool_choice: "auto", parallel_tool_calls: true },
+    seed: null,
+    user: null,
+    temperature: null,
+    reasoning_effort: null,
+    audio: null,
+    thinking: null,
+    tool_choice: "auto",
+    parallel_tool_calls: true,
   },
   { tools: TOOLS, tool_choice: "auto", parallel_tool_calls: true },
 ];
@@ -85,8 +104,8 @@ describe.each(DIALECTS)("%s", (dialect) => {
     }
     const { status, json } = await every.ask(dialect, DEMANDED);
     const param = (json.error as { param?: string } | undefined)?.param;
-    if (dropping.dropped.length === 0) expect([status, param]).toEqual([200, undefined]);
-    else expect([status, dropping.dropped.includes(param ?? "")]).toEqual([400, true]);
+    const isMet = dropping.dropped.length === 0;
+    expect([status, dropping.dropped.includes(param ?? "")]).toEqual(isMet ? [200, false] : [400, true]);
   });
 
   it("brings a temperature into its range and lists it, at most (Q6)", async () => {
@@ -117,8 +136,8 @@ describe.each(DIALECTS)("%s", (dialect) => {
     const text = JSON.stringify(sent);
     for (const word of ["One.", "Two.", "Three."]) expect(text).toContain(word);
     // OpenAI itself takes it: github.com/openai/openai-python/issues/1812.
-    if (dialect === "openai" || dialect === "azure") expect(sent).toMatchObject({ messages });
-    else expect(text).not.toMatch(/(?<!"toolUseId":"call_1",)"(?:content|parts)":\[\]/);
+    const isReference = dialect === "openai" || dialect === "azure";
+    expect(/(?<!"toolUseId":"call_1",)"(?:content|parts)":\[\]/.test(text)).toBe(isReference);
   });
 
   it("hands on no member of another provider's reply that it has no use for, and calls keep their results (clients 7, 13)", async () => {
@@ -142,12 +161,15 @@ describe.each(DIALECTS)("%s", (dialect) => {
     const { status, sent } = await every.ask(dialect, { messages, tools: TOOLS });
     expect(status).toBe(200);
     const text = JSON.stringify(sent);
-    if (dialect === "custom") expect(sent).toMatchObject({ messages: [{}, { extra_content: extra }, {}] });
-    else expect(text).not.toMatch(/"(?:thinking_blocks|extra_content|provider_blocks|citations)"/);
-    if (["openai", "azure", "groq", "fireworks"].includes(dialect)) expect(text).not.toContain("reasoning_content");
+    // What a server of its own takes is not known: it has everything but the signed thoughts.
+    expect(/"(?:extra_content|provider_blocks|citations)"/.test(text)).toBe(dialect === "custom");
+    expect(text).not.toContain("thinking_blocks");
+    const isStrict = ["openai", "azure", "groq", "fireworks"].includes(dialect);
+    expect(isStrict && text.includes("reasoning_content")).toBe(false);
     const ids = [...text.matchAll(/"(?:id|tool_call_id|tool_use_id|toolUseId)":"([^"]+)"/g)].map(([, found]) => found);
     expect(new Set(ids.filter((found) => found !== "x")).size).toBeLessThanOrEqual(1);
-    if (["openai", "azure", "openrouter"].includes(dialect)) expect(ids[0]?.length).toBeLessThanOrEqual(40);
+    const longest = ["openai", "azure", "openrouter"].includes(dialect) ? 40 : Infinity;
+    expect(ids.every((found = "") => found.length <= longest)).toBe(true);
   });
 });
 
