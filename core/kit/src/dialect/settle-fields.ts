@@ -3,13 +3,7 @@
  * numbers brought into range, and a demand that cannot be met is refused. One rule for every provider; see `field-rules.ts`.
  */
 
-import {
-  GatewayError,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-  type Operation,
-} from "@sluice/spec";
+import { GatewayError, type JsonDocument, type JsonObject, type JsonValue, type Operation } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
 import { asksNothing, fieldRule, type FieldRule, offersTools, takesField } from "./field-rules.ts";
 import type { ReplyRules } from "./enforced-reply.ts";
