@@ -90,6 +90,7 @@ beforeAll(async () => {
       "{ id: slots, targets: [{ provider: wide, model: slots, max_parallel: 8, queue: 8, queue_timeout: 2s }] }",
       "{ id: dear, targets: [{ provider: wide, model: dear, price: { input: 1, output: 10 } }] }",
       "{ id: minute, targets: [{ provider: wide, model: minute, tpm: 200000 }] }",
+      "{ id: named, only_named: true, targets: [{ provider: echo, model: echo }] }",
       "{ id: echo, targets: [{ provider: echo, model: echo }] }",
     ],
   });
@@ -189,5 +190,68 @@ describe("what keys share", () => {
       expect(answers[0]).toMatchObject({ status: 503, text: expect.stringContaining("in_flight_share") as string });
       await stop();
     }
+  });
+
+  it("are replies in the cache: a key that stores more than its share loses its own (I13)", async () => {
+    const cached = (n: number): object => ({ model: "idle", caching: true, messages: [{ role: "user", content: `entry ${n}` }] });
+    for (let n = 0; n < VICTIM_REQUESTS; n += 1) await ask(victim, cached(n));
+    upstream.script("idle", { kind: "reply", text: "x".repeat(1_000_000) });
+    for (let n = 0; n < 75; n += 1) await ask(attacker, cached(n));
+    const before = callsOf("idle");
+    for (let n = 0; n < VICTIM_REQUESTS; n += 1) expect((await ask(victim, cached(n))).status).toBe(200);
+    expect(callsOf("idle")).toBe(before);
+  });
+
+  it("are explanations: refusals of one key erase no failure of another (I14)", async () => {
+    upstream.script("idle", { kind: "error", status: 502 });
+    const failed = await chat(gateway, { model: "idle", messages: MESSAGES }, as(victim));
+    await failed.text();
+    for (let turn = 0; turn < 11; turn += 1) {
+      await Promise.all(Array.from({ length: 100 }, () => ask(attacker, { model: "no-such-model" })));
+    }
+    const explained = (await (await admin(gateway, `/requests/${failed.headers.get("x-request-id")}`)).json()) as object;
+    expect(explained).toMatchObject({ route: expect.any(String) as string, steps: expect.any(Array) as unknown[] });
+  });
+});
+
+describe("the echo", () => {
+  const embed = async (key: string, body: object): Promise<Answer> => {
+    const init = {
+      method: "POST",
+      headers: { ...as(key).headers, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const response = await fetch(`${gateway.publicUrl}/v1/embeddings`, init);
+    return { status: response.status, text: await response.text() };
+  };
+
+  it.each([
+    ["a body of 1 MB", { input: "a ".repeat(500_000), dimensions: 4_096 }, 413, "64 KiB"],
+    [
+      "more words times dimensions than it takes",
+      { input: "a ".repeat(20_000), dimensions: 4_096 },
+      400,
+      "words times dimensions",
+    ],
+    [
+      "more numbers than it makes",
+      { input: Array.from({ length: 2_048 }, () => "a"), dimensions: 4_096 },
+      400,
+      "inputs times dimensions",
+    ],
+  ])("refuses %s before it works (I2)", async (_what, body, status, message) => {
+    expect(await embed(attacker, { model: "echo", ...body })).toMatchObject({
+      status,
+      text: expect.stringContaining(message) as string,
+    });
+    expect((await embed(victim, { model: "echo", input: ["a b", "c"] })).status).toBe(200);
+  });
+
+  it("is reached by keys that name it, where the model is only for those (I2)", async () => {
+    const naming = await newKey({ models: ["named"] });
+    expect([(await ask(attacker, { model: "named" })).status, (await ask(naming, { model: "named" })).status]).toEqual([
+      404, 200,
+    ]);
+    expect((await ask(gateway.masterKey, { model: "named" })).status).toBe(200);
   });
 });

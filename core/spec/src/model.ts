@@ -25,6 +25,8 @@ export interface Model {
   /** How a target is chosen; it wins over what the pipeline's step says. */
   readonly balance?: BalanceStrategy;
   readonly accessGroups: readonly string[];
+  /** Only the master key and keys or teams whose list names the model reach it. Absent: keys without a list do, too. */
+  readonly onlyNamed?: boolean;
   /** Name of the provider that owns the first configured target. */
   readonly ownedBy: string;
   /** Ids of models that the operator named as stand-ins, by the class of the failure. */

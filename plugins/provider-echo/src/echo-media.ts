@@ -3,6 +3,7 @@
 import { isObject } from "@sluice/kit";
 import { floatsToBase64 } from "@sluice/kit/openai";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import { checkVectors } from "./echo-bounds.ts";
 import { wordsOf } from "./echo.ts";
 
 const DEFAULT_DIMENSIONS = 8;
@@ -15,22 +16,33 @@ const FNV_PRIME = 0x01000193;
 /** A PNG of one blue pixel, in base64. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mOQz98EAAHxAUEEqQaTAAAAAElFTkSuQmCC";
 
-/** A vector for each input. The same words give the same vector, common words near ones; a token is a word or a number. */
-export function echoEmbeddings({ document, replyModel }: ProviderRequest): JsonObject {
+/**
+ * A vector for each input, in pieces of JSON. The same words give the same vector, common words near ones; a token is a word or
+ * a number. Throws before any work where it would be too much.
+ */
+export function echoEmbeddings({ document, replyModel }: ProviderRequest): Iterable<string> {
   const { input, dimensions, encoding_format: format } = document.value;
   const inputs = Array.isArray(input) && typeof input[0] !== "number" ? (input as readonly JsonValue[]) : [input ?? ""];
   const size = typeof dimensions === "number" ? Math.min(dimensions, MAX_DIMENSIONS) : DEFAULT_DIMENSIONS;
   const tokens = inputs.map(tokensOf);
   const promptTokens = tokens.reduce((sum, list) => sum + list.length, 0);
-  return {
-    object: "list",
-    data: tokens.map((list, index) => {
-      const vector = vectorOf(list, size);
-      return { object: "embedding", index, embedding: format === "base64" ? floatsToBase64(vector) : vector };
-    }),
-    model: replyModel,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens },
-  };
+  checkVectors(inputs.length, promptTokens, size);
+  return vectorPieces(tokens, size, format === "base64", { model: replyModel, promptTokens });
+}
+
+function* vectorPieces(
+  tokens: readonly (readonly string[])[],
+  size: number,
+  isBase64: boolean,
+  { model, promptTokens }: { readonly model: string; readonly promptTokens: number },
+): Generator<string> {
+  yield '{"object":"list","data":[';
+  for (const [index, list] of tokens.entries()) {
+    const vector = vectorOf(list, size);
+    const item = { object: "embedding", index, embedding: isBase64 ? floatsToBase64(vector) : vector };
+    yield `${index === 0 ? "" : ","}${JSON.stringify(item)}`;
+  }
+  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify({ prompt_tokens: promptTokens, total_tokens: promptTokens })}}`;
 }
 
 /** The pixel, as often as it was asked for: in base64, or as a `data:` URL. */

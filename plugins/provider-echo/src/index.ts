@@ -5,7 +5,8 @@
 
 import { defineProvider } from "@sluice/kit";
 import { createChatTranslator, decodeChat, decodeEmbeddings, decodeImages, readErrorReply } from "@sluice/kit/openai";
-import type { JsonObject, ProviderRequest } from "@sluice/spec";
+import type { ProviderRequest } from "@sluice/spec";
+import { checkBody } from "./echo-bounds.ts";
 import { echoEvents, echoReply } from "./echo.ts";
 import { echoEmbeddings, echoImages } from "./echo-media.ts";
 
@@ -18,12 +19,15 @@ export default defineProvider<Record<string, never>>({
     capabilities: { operations: ["chat", "embeddings", "images"], streaming: true, tools: false },
 
     // An upstream with a network returns `{ kind: "http", url, headers, body }` here.
-    encode: (request: ProviderRequest) => ({
-      kind: "local",
-      status: 200,
-      headers: { "content-type": request.stream ? "text/event-stream" : "application/json" },
-      body: request.stream ? echoEvents(request) : [JSON.stringify(answer(request))],
-    }),
+    encode(request: ProviderRequest) {
+      checkBody(request.document.value);
+      return {
+        kind: "local",
+        status: 200,
+        headers: { "content-type": request.stream ? "text/event-stream" : "application/json" },
+        body: request.stream ? echoEvents(request) : answer(request),
+      };
+    },
 
     // The echo answers in the reference dialect, so the kit's own functions read it.
     decode(body, request) {
@@ -35,7 +39,8 @@ export default defineProvider<Record<string, never>>({
   }),
 });
 
-function answer(request: ProviderRequest): JsonObject {
+/** The body in pieces. */
+function answer(request: ProviderRequest): Iterable<string> {
   if (request.operation === "embeddings") return echoEmbeddings(request);
-  return request.operation === "images" ? echoImages(request) : echoReply(request);
+  return [JSON.stringify(request.operation === "images" ? echoImages(request) : echoReply(request))];
 }

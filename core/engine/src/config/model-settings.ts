@@ -27,6 +27,7 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
     })),
     ...(model.balance === undefined ? {} : { balance: model.balance }),
     accessGroups: model.access_groups,
+    ...(model.only_named ? { onlyNamed: true } : {}),
     ...(model.fallbacks === undefined ? {} : { fallbacks: model.fallbacks }),
     ...(model.info === undefined ? {} : { info: infoOf(model.info) }),
     at: gateway.document.keyAt(["models", index]),

@@ -185,6 +185,8 @@ export interface ModelSettings {
   /** Wins over the strategy of the step. */
   readonly balance?: BalanceStrategy;
   readonly accessGroups: readonly string[];
+  /** Keys without a model list do not reach it. Absent: they do. */
+  readonly onlyNamed?: boolean;
   readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   readonly info?: ModelInfo;
   readonly at: Position;

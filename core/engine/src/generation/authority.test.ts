@@ -28,6 +28,22 @@ describe("mayUse", () => {
   });
 });
 
+describe("mayUse of a model that is only for keys that name it", () => {
+  it.each([
+    [[], [], false],
+    [["openai/*"], [], true],
+    [["big"], [], true],
+    [[], ["openai/o3"], true],
+    [["gpt-4o"], ["openai/o3"], false],
+  ])("with the list %j and the team's list %j is %s", (models, teamModels, expected) => {
+    expect(mayUse(fakeIdentity({ models, teamModels }), { ...model, onlyNamed: true })).toBe(expected);
+  });
+
+  it("is true for the master key", () => {
+    expect(mayUse(fakeIdentity({ kind: "master" }), { ...model, onlyNamed: true })).toBe(true);
+  });
+});
+
 describe("mayUse of a team's key", () => {
   it.each([
     [[], [], true],

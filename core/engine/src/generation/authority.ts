@@ -44,9 +44,11 @@ function hasTeam(identity: Identity): identity is Identity & { readonly teamId: 
   return identity.teamId !== undefined;
 }
 
-/** Whether both lists of an identity, the key's and the team's, name the model. */
+/** Whether both lists of an identity, the key's and the team's, name the model; one of them by its words where it is `only_named`. */
 export function mayUse(identity: Identity, model: Model): boolean {
-  return names(identity.models, model) && (identity.teamModels === undefined || names(identity.teamModels, model));
+  const { kind, models, teamModels = [] } = identity;
+  if (!names(models, model) || !names(teamModels, model)) return false;
+  return model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0;
 }
 
 /** Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */

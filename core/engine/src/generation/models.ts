@@ -31,6 +31,7 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
     targets: Object.freeze(targets),
     ...(settings.balance === undefined ? {} : { balance: settings.balance }),
     accessGroups: settings.accessGroups,
+    ...(settings.onlyNamed === true ? { onlyNamed: true } : {}),
     ownedBy: settings.targets[0]?.provider ?? "",
     ...(settings.fallbacks === undefined ? {} : { fallbacks: settings.fallbacks }),
     ...(settings.info === undefined ? {} : { info: settings.info }),

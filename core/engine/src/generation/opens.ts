@@ -35,9 +35,9 @@ export function obstacleOf(
  * these is taken for something that was closed on purpose.
  */
 export function opens(live: Snapshot, target: Snapshot, definitions: StepDefinitions): string | undefined {
-  const models = target.models.filter(({ id, accessGroups }) => {
+  const models = target.models.filter(({ id, accessGroups, onlyNamed }) => {
     const now = live.models.find((model) => model.id === id);
-    return now === undefined || !isSame(now.accessGroups, accessGroups);
+    return now === undefined || !isSame(now.accessGroups, accessGroups) || now.onlyNamed !== onlyNamed;
   });
   if (models.length > 0) return `would open the models ${listed(models.map(({ id }) => id))}`;
   const keys = target.keys.filter((key) => !live.keys.some((now) => isSame(now, key)));

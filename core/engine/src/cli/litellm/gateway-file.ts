@@ -50,6 +50,7 @@ export function gatewayFile({ from, settings, providers, guardrails, models }: G
     "models:",
     ...models.flatMap((model) => modelLines(model, from)),
     "  - id: echo",
+    "    only_named: true",
     "    targets: [{ provider: echo, model: echo }]",
     "",
     "end_of_config: true",

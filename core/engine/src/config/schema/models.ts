@@ -131,6 +131,11 @@ export const modelSchema: JsonSchema = {
       description: "How one of the targets is chosen. Absent: as the step `balance` of the pipeline says.",
     },
     access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
+    only_named: {
+      type: "boolean",
+      default: false,
+      description: "Only the master key and keys or teams whose `models` name it reach the model; keys without a list do not.",
+    },
     fallbacks: {
       type: "object",
       description: "Models named in the model's metadata as those that stand in for it, by the class of the failure.",
@@ -164,6 +169,7 @@ export interface ModelSection {
   readonly targets: readonly TargetSection[];
   readonly balance?: BalanceStrategy;
   readonly access_groups: readonly string[];
+  readonly only_named: boolean;
   readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
   readonly info?: InfoSection;
 }

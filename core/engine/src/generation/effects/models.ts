@@ -104,6 +104,13 @@ function settingEffects(before: ModelSettings, after: ModelSettings): Effect[] {
     const risk = to.length === 0 ? "danger" : to.length < from.length ? "caution" : "safe";
     effects.push({ risk, about, message: `fallbacks for ${name}: ${chain(from)} -> ${chain(to)}`, at });
   }
+  if (before.onlyNamed !== after.onlyNamed) {
+    const [risk, message] =
+      after.onlyNamed === true
+        ? (["caution", "is only for keys that name it"] as const)
+        : (["danger", "is for every key without a model list, too"] as const);
+    effects.push({ risk, about, message, at });
+  }
   const joined = after.accessGroups.filter((group) => !before.accessGroups.includes(group));
   const left = before.accessGroups.filter((group) => !after.accessGroups.includes(group));
   if (joined.length > 0) {

@@ -6,6 +6,7 @@ import type { ContractOptions, ContractRunner } from "./options.ts";
 import { must } from "./fault.ts";
 import { BLOCKS, ODD_BODIES, ODD_MESSAGES, PARAMETER_VALUES, TOOL_CHOICES, WEATHER_TOOL } from "./odd-requests.ts";
 import { attempted, bodyText } from "./outcome.ts";
+import { testLocalWork } from "./local-work.ts";
 import { HARD_SCHEMAS, SCHEMAS } from "./schemas.ts";
 import { withBody } from "./subject.ts";
 
@@ -36,6 +37,8 @@ export function testRequestRules(
     options.checkBody?.(JSON.parse(text) as JsonObject);
     return { text };
   };
+
+  if (isLocal) testLocalWork({ it }, provider, request);
 
   it("encodes or refuses what is empty or odd", () => {
     for (const messages of Object.values(ODD_MESSAGES)) encoded({ messages });

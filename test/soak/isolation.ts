@@ -1,0 +1,242 @@
+/**
+ * Proof: one key hurts no other. `npm run proof:isolation`; `-- --workers 2`, `-- --rows connections,slots`.
+ * Each row attacks one thing that keys share, beside a victim with one request every 50 ms. A row passes where no request of the
+ * victim fails, its p99 is at most twice the quiet one (20 ms at least: the machine's own noise), and the attacker is refused by name.
+ */
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createUpstream, type Upstream } from "@sluice/kit/testing";
+import { admin, chat, MESSAGES } from "../system/client.ts";
+import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
+import { createWorkspace } from "../system/workspace.ts";
+
+const { values } = parseArgs({
+  options: {
+    workers: { type: "string", default: "1" },
+    rows: { type: "string", default: "" },
+    seconds: { type: "string", default: "5" },
+  },
+});
+const SECONDS = Number(values.seconds);
+const EVERY_MS = 50;
+const NOISE_MS = 20;
+
+/** What a row works with. Every row has a gateway of its own, so that no attack is left over from the row before. */
+interface Stage {
+  readonly gateway: GatewayProcess;
+  readonly upstream: Upstream;
+  newKey(body?: object): Promise<string>;
+}
+
+/** A row: prepares, and returns the victim's request, the attack, and the words that refuse it. */
+interface Attack {
+  readonly victim: () => Promise<Response>;
+  /** Attacks until the signal aborts. Returns what refused it. */
+  readonly attack: (signal: AbortSignal, refused: (text: string) => void) => Promise<unknown>;
+  readonly refusal: RegExp | undefined;
+}
+type Row = (stage: Stage) => Promise<Attack>;
+
+const keyed = (key: string, signal?: AbortSignal): RequestInit => ({
+  headers: { authorization: `Bearer ${key}` },
+  ...(signal === undefined ? {} : { signal }),
+});
+
+/** Requests at the same time, each sent again when it is refused. */
+async function flood(
+  { gateway }: Stage,
+  count: number,
+  key: string,
+  body: object,
+  signal: AbortSignal,
+  refused: (text: string) => void,
+): Promise<void> {
+  const one = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        const response = await chat(gateway, { messages: MESSAGES, ...body }, keyed(key, signal));
+        const text = await response.text();
+        if (response.status >= 400) refused(text);
+      } catch {
+        // The attack has ended.
+      }
+      await pause(500, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: count }, one));
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  async connections(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("slow", { kind: "hang" });
+    return {
+      victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 140, attacker, { model: "up/slow", stream: true }, signal, refused),
+      refusal: /The provider up had no room/,
+    };
+  },
+  async echo(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    const body = JSON.stringify({ model: "echo", dimensions: 4_096, input: "a ".repeat(30_000) });
+    return {
+      victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
+      async attack(signal, refused) {
+        while (!signal.aborted) {
+          const headers = { authorization: `Bearer ${attacker}`, "content-type": "application/json" };
+          const response = await fetch(`${stage.gateway.publicUrl}/v1/embeddings`, { method: "POST", headers, body });
+          refused(await response.text());
+          await pause(100);
+        }
+      },
+      refusal: /words times dimensions/,
+    };
+  },
+  async reservations(stage) {
+    const { team_id } = (await (await admin(stage.gateway, "/team/new", { max_budget: 10 })).json()) as { team_id: string };
+    const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
+    stage.upstream.script("attacker", { kind: "hang" });
+    const asked = { model: "dear", stream: true, n: 8, max_tokens: 120_000, user: "attacker" };
+    return {
+      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 100, messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 2, attacker, asked, signal, refused),
+      refusal: /may reserve 2.5 US dollars of the team's budget/,
+    };
+  },
+  async slots(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("attacker", { kind: "reply", delayMs: 10_000 });
+    return {
+      victim: () => chat(stage.gateway, { model: "slots", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 28, attacker, { model: "slots", user: "attacker" }, signal, refused),
+      refusal: /This key has/,
+    };
+  },
+  async room(stage) {
+    const [one, two, victim] = [await stage.newKey(), await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("slow", { kind: "hang" });
+    return {
+      victim: () => chat(stage.gateway, { model: "other/good", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) =>
+        Promise.all([one, two].map((key) => flood(stage, 200, key, { model: "up/slow" }, signal, refused))),
+      refusal: /in_flight_share|no room|no place/,
+    };
+  },
+  async cache(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("large", { kind: "reply", text: "x".repeat(1_000_000) });
+    const ask = (key: string, model: string, text: string): Promise<Response> =>
+      chat(stage.gateway, { model, caching: true, messages: [{ role: "user", content: text }] }, keyed(key));
+    await (await ask(victim, "up/good", "kept")).text();
+    await (await ask(victim, "up/good", "kept")).text();
+    const before = stage.upstream.requests.filter(({ parsed }) => parsed?.["model"] === "good").length;
+    return {
+      async victim() {
+        const response = await ask(victim, "up/good", "kept");
+        const calls = stage.upstream.requests.filter(({ parsed }) => parsed?.["model"] === "good").length;
+        return calls === before ? response : new Response("the reply was not in the cache", { status: 599 });
+      },
+      async attack(signal) {
+        for (let n = 0; !signal.aborted; n += 1) {
+          await (await ask(attacker, "up/large", `entry ${n}`)).text();
+          await pause(40);
+        }
+      },
+      // The attacker loses its own replies; it is refused nothing.
+      refusal: undefined,
+    };
+  },
+};
+
+interface Seen {
+  readonly p99Ms: number;
+  readonly failed: number;
+  readonly count: number;
+}
+
+/** The victim's requests for some seconds. */
+async function watch(ask: () => Promise<Response>): Promise<Seen> {
+  const times: number[] = [];
+  let failed = 0;
+  const all: Promise<void>[] = [];
+  const untilMs = performance.now() + SECONDS * 1_000;
+  while (performance.now() < untilMs) {
+    const sinceMs = performance.now();
+    all.push(
+      ask()
+        .then(async (response) => {
+          await response.text();
+          if (response.status !== 200) failed += 1;
+          times.push(performance.now() - sinceMs);
+        })
+        .catch(() => void (failed += 1)),
+    );
+    await pause(EVERY_MS);
+  }
+  await Promise.all(all);
+  const sorted = times.toSorted((a, b) => a - b);
+  return { p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? 0, failed, count: all.length };
+}
+
+async function run(name: string, row: Row): Promise<boolean> {
+  const upstream = await createUpstream();
+  const provider = (each: string): string =>
+    `${each}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, connections: 128, timeouts: { queue: 2s } }`;
+  const workspace = createWorkspace({
+    attempts: 1,
+    server: `workers: ${values.workers}`,
+    providers: [provider("up"), provider("other")],
+    models: [
+      '{ id: "up/*", targets: [{ provider: up, model: "*" }] }',
+      '{ id: "other/*", targets: [{ provider: other, model: "*" }] }',
+      "{ id: dear, targets: [{ provider: up, model: dear, price: { input: 1, output: 10 } }] }",
+      "{ id: slots, targets: [{ provider: up, model: slots, max_parallel: 8, queue: 20, queue_timeout: 5s }] }",
+      "{ id: echo, targets: [{ provider: echo, model: echo }] }",
+    ],
+  });
+  for (const file of readdirSync(workspace.pipelinesFolder)) {
+    const path = join(workspace.pipelinesFolder, file);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(/^( +- )limits\b.*$/m, "$1{ use: limits, with: { max_in_flight: 200 } }"));
+  }
+  const gateway = await startGateway(workspace);
+  const newKey = async (body: object = {}): Promise<string> =>
+    ((await (await admin(gateway, "/key/generate", body)).json()) as { key: string }).key;
+  try {
+    const { victim, attack, refusal } = await row({ gateway, upstream, newKey });
+    await watch(victim);
+    const quiet = await watch(victim);
+    const end = new AbortController();
+    const refusals: string[] = [];
+    const attacking = attack(end.signal, (text) => refusals.push(text)).catch(() => undefined);
+    await pause(500);
+    const during = await watch(victim);
+    end.abort();
+    await attacking;
+    const isNamed = refusal === undefined || refusals.some((text) => refusal.test(text));
+    const isWell = during.failed === 0 && during.p99Ms <= Math.max(NOISE_MS, 2 * quiet.p99Ms) && isNamed;
+    const named = refusal === undefined ? "loses its own" : isNamed ? "yes" : "NO";
+    console.info(
+      `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${isWell ? "ok" : "FAILED"} |`,
+    );
+    return isWell;
+  } finally {
+    await gateway.dispose();
+    await upstream.close();
+  }
+}
+
+const chosen = values.rows === "" ? Object.keys(rows) : values.rows.split(",");
+console.info(
+  "| Row | p99 quiet, ms | p99 attacked, ms | Victim's failures | Attacker refused by name | |\n|---|---|---|---|---|---|",
+);
+let isWell = true;
+for (const name of chosen) {
+  const row = rows[name];
+  if (row === undefined) throw new Error(`There is no row ${name}; there are ${Object.keys(rows).join(", ")}.`);
+  isWell = (await run(name, row)) && isWell;
+}
+process.exitCode = isWell ? 0 : 1;
