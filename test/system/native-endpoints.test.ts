@@ -1,9 +1,10 @@
 /** Who reaches which native endpoint: endpoints × keys × what the request names. */
 
 import { request } from "node:http";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, createKey, rowsOf } from "./client.ts";
-import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { type GatewayProcess, startGateway, UPSTREAM_KEY } from "./gateway-process.ts";
 import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
 
 const KEY = 'api_key: "${env:OPENAI_API_KEY}"';
@@ -26,7 +27,7 @@ beforeAll(async () => {
       `azure: { use: azure, ${KEY}, endpoint: ${upstream.url} }`,
       `bedrock: { use: bedrock, ${KEY}, region: eu-west-1, base_url: ${upstream.url} }`,
       `custom: { use: compatible, ${at}/v1 }`,
-      `groq: { use: compatible, preset: groq, ${at}/openai/v1 }`,
+      `groq: { use: compatible, preset: groq, ${at}/openai/v1, show_rate_limits: true }`,
       `ollama: { use: compatible, preset: ollama, ${at}/v1 }`,
     ],
     models: [
@@ -313,5 +314,50 @@ describe("what comes back", () => {
     upstream.answer((response) => response.end("{}"));
     expect(headers.get("request-id")).toBe("req_1");
     expect(headers.has("anthropic-ratelimit-requests-limit")).toBe(false);
+  });
+
+  it.each<readonly [string, (secret: string) => string]>([
+    ["as it is", (secret) => `Incorrect API key provided: Bearer ${secret}.`],
+    ["in a query", (secret) => `GET /?key=${encodeURIComponent(secret)}`],
+    ["in base64", (secret) => `Basic ${Buffer.from(secret).toString("base64")}`],
+    ["in JSON", (secret) => JSON.stringify({ error: { message: `key ${secret}` } })],
+  ])("an error does not quote the credential %s (F12)", async (_how, quote) => {
+    const secret = UPSTREAM_KEY;
+    for (const status of [400, 401, 403, 500]) {
+      for (const coding of ["identity", "gzip", "br", "x-unknown"]) {
+        const bytes = Buffer.from(quote(secret));
+        const coded = coding === "gzip" ? gzipSync(bytes) : coding === "br" ? brotliCompressSync(bytes) : bytes;
+        upstream.answer((response) => {
+          response.writeHead(status, {
+            "content-type": "application/json",
+            ...(coding === "identity" ? {} : { "content-encoding": coding }),
+          });
+          // In two pieces, the credential among both.
+          response.write(coded.subarray(0, coded.length >> 1));
+          setTimeout(() => response.end(coded.subarray(coded.length >> 1)), 5);
+        });
+        const answer = await ask("free", "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" });
+        expect(answer.status).toBe(status);
+        expect(answer.headers.has("content-encoding")).toBe(false);
+        expect(answer.text).toContain(coding === "x-unknown" ? "withheld" : "[redacted]");
+        expect(answer.text).not.toContain(secret.slice(-10));
+        expect(answer.text).not.toContain(Buffer.from(secret).toString("base64").slice(0, 30));
+      }
+    }
+    upstream.answer((response) => response.end("{}"));
+  });
+
+  it("an error without the credential keeps its bytes", async () => {
+    const body = JSON.stringify({ error: { message: "Grüße ".repeat(20_000) } });
+    upstream.reply(422, "application/json", body);
+    expect((await ask("free", "POST /openai/v1/chat/completions", { model: "gpt-4o-mini" })).text).toBe(body);
+    upstream.answer((response) => response.end("{}"));
+  });
+
+  it("rate limits of the account are shown where the provider says so (P11)", async () => {
+    upstream.answer((response) => response.writeHead(200, { "x-ratelimit-limit-requests": "9", "retry-after": "1" }).end("{}"));
+    const { headers } = await ask("free", "POST /groq/v1/chat/completions", { model: "m" });
+    upstream.answer((response) => response.end("{}"));
+    expect(headers.get("x-upstream-ratelimit-limit-requests")).toBe("9");
   });
 });

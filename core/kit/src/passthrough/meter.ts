@@ -21,6 +21,9 @@ export interface UsageMeter {
   scale(): number;
 }
 
+/** What only a chunk of a chat completion has. */
+const CHAT_CHUNK = '"object":"chat.completion.chunk"';
+
 /** Words that stand in events with a usage; most events have none of them. */
 const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_count"'];
 
@@ -37,7 +40,9 @@ export function createUsageMeter(contentType: string | undefined, finishReason?:
 }
 
 class EventMeter implements UsageMeter {
-  readonly #said = new ObservedText(nativeTexts);
+  /** Chunks of chat completions, whose texts are found without parsing. */
+  readonly #chat = new ObservedText();
+  readonly #others = new ObservedText(nativeTexts);
   readonly #events;
   #usage: Usage | undefined;
   #place: "start" | "part" | "end" | undefined;
@@ -65,17 +70,23 @@ class EventMeter implements UsageMeter {
   }
 
   texts(): readonly string[] {
-    return this.#said.texts();
+    return [...this.#chat.texts(), ...this.#others.texts()];
   }
 
   scale(): number {
-    const characters = this.texts().reduce((sum, { length }) => sum + length, 0);
-    const { cutBytes } = this.#events;
-    return this.#said.scale * (cutBytes === 0 || characters === 0 ? 1 : (characters + cutBytes) / characters);
+    let kept = 0;
+    let said = this.#events.cutBytes;
+    for (const observed of [this.#chat, this.#others]) {
+      const characters = observed.texts().reduce((sum, { length }) => sum + length, 0);
+      kept += characters;
+      said += characters * observed.scale;
+    }
+    return kept === 0 ? 1 : said / kept;
   }
 
   #read(text: string): void {
-    this.#said.add({ raw: text, chunk: () => objectOf(text) });
+    const observed = text.includes(CHAT_CHUNK) ? this.#chat : this.#others;
+    observed.add({ raw: text, chunk: () => objectOf(text) });
     // The first event may be the whole reply, in any of the shapes that tell their usage without a word for it.
     const isWorthwhile = this.#count++ === 0 || USAGE_WORDS.some((word) => text.includes(word));
     if (!isWorthwhile) return;
