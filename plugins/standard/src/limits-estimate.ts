@@ -69,7 +69,7 @@ export function estimateTokens(
     if (READING.has(client.method)) return { promptTokens: 0, mostPromptTokens: 0, completionTokens: 0 };
     return {
       ...promptOf(request?.raw?.length ?? 0, 0),
-      completionTokens: Math.min(nativeCap(body) ?? otherwise, MOST_COMPLETION_TOKENS),
+      completionTokens: Math.min(nativeTokens(body, model?.info?.maxOutputTokens, otherwise), MOST_COMPLETION_TOKENS),
     };
   }
   let bytes = 0;
@@ -148,13 +148,17 @@ function cap({ max_completion_tokens: most, max_tokens: older }: JsonObject): nu
   return positive(most) ?? positive(older);
 }
 
-/** The largest of the bounds in a body: which one the upstream heeds is its own affair. */
-function nativeCap(body: JsonObject): number | undefined {
+/**
+ * The tokens of all replies of a native request: by the largest of the bounds in its body, because which one the upstream heeds is
+ * its own affair, and no more than the model can make.
+ */
+function nativeTokens(body: JsonObject, most: number | undefined, otherwise: number): number {
   const objects = [body, ...NATIVE_SETTINGS.map((name) => body[name]).filter(isObject)];
   const caps = objects.flatMap((object) => NATIVE_CAPS.map((name) => positive(object[name]) ?? 0));
   const replies = objects.flatMap((object) => NATIVE_COUNTS.map((name) => positive(object[name]) ?? 1));
-  const most = Math.max(...caps);
-  return most === 0 ? undefined : most * Math.min(Math.max(...replies), MOST_PIECES);
+  const asked = Math.max(...caps);
+  const length = Math.min(asked === 0 ? (most ?? otherwise) : asked, most ?? Infinity);
+  return length * Math.min(Math.max(...replies), MOST_PIECES);
 }
 
 function positive(value: unknown): number | undefined {

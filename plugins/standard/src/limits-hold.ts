@@ -13,6 +13,7 @@ import {
   type TakeResult,
   type Target,
 } from "@sluice/spec";
+import { cataloguedModel } from "./catalogued-model.ts";
 import { estimateTokens, knownCost, type TokenEstimate } from "./limits-estimate.ts";
 import { refuse, showLimits, unpricedRefusal } from "./limits-refusal.ts";
 import { type BudgetRule, claimOf, isEnforced, type Rule, type RuleSet } from "./limits-rule.ts";
@@ -115,7 +116,7 @@ export class Hold {
       this.#admissions.push({ target, nanoUsd: this.#entryNanoUsd, tokens: 0 });
       return;
     }
-    const estimate = this.#estimateFor(exchange, document);
+    const estimate = this.#estimateFor(exchange, document, target);
     const nanoUsd = this.#costOf(exchange, target, document, estimate, ofTarget);
     checkMaxCost(exchange, this.#committed(undefined) + nanoUsd, this.#maxCostNanoUsd);
     const admission: Admission = { target, nanoUsd, tokens: estimate.promptTokens + estimate.completionTokens };
@@ -228,11 +229,12 @@ export class Hold {
     this.#parts.soft.check(this.#exchange, taken.rules, states);
   }
 
-  #estimateFor(exchange: Exchange, document: JsonDocument): TokenEstimate {
-    const isSame = this.#estimate !== undefined && document === this.#document && exchange.model === this.#model;
-    return isSame
-      ? (this.#estimate as TokenEstimate)
-      : estimateTokens(exchange, document, exchange.model, this.#parts.config.default_max_tokens);
+  #estimateFor(exchange: Exchange, document: JsonDocument, target: Target): TokenEstimate {
+    const isNative = exchange.operation === "passthrough";
+    const isSame = !isNative && document === this.#document && exchange.model === this.#model;
+    if (isSame && this.#estimate !== undefined) return this.#estimate;
+    const model = isNative ? cataloguedModel(target, this.#parts.host.models) : exchange.model;
+    return estimateTokens(exchange, document, model, this.#parts.config.default_max_tokens);
   }
 
   /** What a call may cost. Throws where the price is unknown and a budget holds. */
