@@ -6,11 +6,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/kit/testing";
-import { chat, configStatus, MESSAGES } from "./client.ts";
+import { chat, configStatus, createKey } from "./client.ts";
 import { childrenOf, lives } from "./crew-workspace.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, MASTER_KEY, type ProcessEnvironment, runCommand, startGateway } from "./gateway-process.ts";
-import { createWorkspace, type Workspace } from "./workspace.ts";
+import { createWorkspace, DEFAULT_MODELS, type Workspace } from "./workspace.ts";
 
 const COMMAND = new URL("../../core/engine/bin/sluice.js", import.meta.url).pathname;
 const PLUGIN = `
@@ -28,7 +28,9 @@ let files: string;
 
 beforeAll(async () => {
   upstream = await createUpstream();
-  workspace = createWorkspace({ baseUrl: upstream.baseUrl });
+  const targets = "[{ provider: openai, model: broken }, { provider: openai, model: whole }]";
+  const models = [...DEFAULT_MODELS, `{ id: pair, targets: ${targets} }`];
+  workspace = createWorkspace({ baseUrl: upstream.baseUrl, models, attempts: 1 });
   files = readFileSync(workspace.configPath, "utf8");
   gateway = await startGateway(workspace);
 });
@@ -77,17 +79,22 @@ describe("sluice status", () => {
   });
 
   it("(C5) names a deployment that is ejected", async () => {
-    upstream.script("gpt-4o", { kind: "error", status: 500 });
+    upstream.script("broken", { kind: "error", status: 500 });
+    const keys = [await createKey(gateway, {}), await createKey(gateway, {})];
+    let sent = 0;
     const text = await eventually(
       "the ejection",
       async () => {
-        await (await chat(gateway, { model: "gpt-4o", messages: MESSAGES })).text();
+        for (const { key } of [...keys, ...keys, ...keys, ...keys]) {
+          const body = { model: "pair", messages: [{ role: "user", content: `Hello ${sent++}` }] };
+          await (await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } })).text();
+        }
         const { stdout } = await run("status");
-        return /^deployment openai\/gpt-4o\S* is ejected/m.test(stdout) && stdout;
+        return /^deployment openai\/broken is (?:ejected|recovering)/m.test(stdout) && stdout;
       },
       20_000,
     );
-    expect(text).not.toContain("deployment echo");
+    expect(text).not.toContain("deployment openai/whole");
   });
 });
 

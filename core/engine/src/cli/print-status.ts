@@ -52,6 +52,13 @@ interface DeploymentStatus {
   readonly health: string;
   readonly ejected_until: string | null;
   readonly consecutive_failures: number;
+  readonly credential_refused: boolean;
+  readonly ejected_models: readonly {
+    readonly model: string;
+    readonly operation: string;
+    readonly breaker: string;
+    readonly ejected_until: string | null;
+  }[];
 }
 
 interface CanaryStatus {
@@ -150,12 +157,20 @@ export function printStatus(status: Status): void {
 /** Names the deployments that get no traffic, or little. */
 export function printDeployments(answer: unknown): void {
   const { deployments = [] } = (answer ?? {}) as { readonly deployments?: readonly DeploymentStatus[] };
-  for (const { deployment, health, ejected_until: until, consecutive_failures: failures } of deployments) {
-    if (health === "healthy") continue;
-    const end = (until ?? null) === null ? "" : ` until ${until}`;
+  for (const view of deployments) {
+    const { deployment, health, consecutive_failures: failures, credential_refused: isRefused } = view;
     const count = failures > 0 ? `, ${failures} failures in a row` : "";
-    console.log(`deployment ${deployment} is ${health}${end}${count}`);
+    if (isRefused) console.log(`deployment ${deployment}: the provider refuses the credential`);
+    if (health !== "healthy") console.log(`deployment ${deployment} is ${health}${until(view.ejected_until)}${count}`);
+    for (const { model, operation, breaker, ejected_until: end } of view.ejected_models) {
+      if (breaker !== "closed")
+        console.log(`deployment ${deployment}: the model ${model} is ejected for ${operation}${until(end)}`);
+    }
   }
+}
+
+function until(time: string | null): string {
+  return time === null ? "" : ` until ${time}`;
 }
 
 function lineOf(worker: WorkerStatus, canary: CanaryStatus | null): string {
