@@ -34,7 +34,6 @@ import { emptyRecord } from "./pipeline/exchange-record.ts";
 import { prepareStart, type Start, type StartOptions } from "./prepare-start.ts";
 import { createRehearsal } from "./rehearsal/rehearsal.ts";
 import { watchPluginFiles } from "./registry/plugin-files.ts";
-import { watchDataFolder } from "./resources/data-folder.ts";
 import { lockDataFolder } from "./resources/data-lock.ts";
 import type { Installation } from "./resources/installation.ts";
 import { KeyRing } from "./resources/key-ring.ts";
@@ -80,10 +79,9 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   const { server } = snapshot;
   const installation = installationOf(snapshot, options.environment);
   const dataLock = worker === undefined ? lockDataFolder(server.dataDirectory) : undefined;
-  const store = await openStore(snapshot, definitions, log);
+  const store = await openStore(snapshot, definitions, log, installation.pepper);
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(server.dataDirectory, outboxFile, store, log, clock);
-  const dataFolder = watchDataFolder(server.dataDirectory, outboxFile, log);
   const { keys, teams } = store;
   const keyRing = new KeyRing({ pepper: installation.pepper, masterKey: installation.masterKey, keys, teams, clock });
   const tokens = createCounter({ log, clock });
@@ -121,20 +119,22 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
   await history.flush();
   const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
   const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
-  addStateMetrics(metrics, { edits, shared, ledger, state, dataFolder, waitingForRestart: () => pluginFiles.waiting });
+  addStateMetrics(metrics, { edits, shared, ledger, state, waitingForRestart: () => pluginFiles.waiting });
   /** `leaving`: not ready, and still serving. `draining`: new calls are refused. */
   let phase: "serving" | "leaving" | "draining" = "serving";
   const publicApp = createPublicApp({
     log,
     clock,
-    record: (rows) => (dataFolder.isIntact ? ledger.record(rows) : Promise.reject(new Error("the data folder is gone"))),
+    record: (rows) => ledger.record(rows),
+    note: (row) => ledger.note(row),
+    checkLedger: () => ledger.check(),
     counting,
     sample: createUsageSampler(counting),
     recent,
     shapes,
     metrics: createRequestMetrics(metrics),
     live: (message) => (phase === "draining" ? undefined : manager.generationFor(() => presentedBy(message, server.authHeaders))),
-    isReady: () => phase === "serving" && manager.live !== undefined && dataFolder.isIntact,
+    isReady: () => phase === "serving" && manager.live !== undefined && ledger.health().fault === undefined,
   });
   const keyParts = {
     keys,
@@ -157,6 +157,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
         new EditMeanings({ place: options, definitions, manager, history, shapes }),
         () => pluginFiles.waiting,
         log,
+        () => ledger.health(),
       ),
       ...restartRoute(),
       ...deploymentRoutes(shared, log),
@@ -231,7 +232,6 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     await manager.close(drainTimeoutMs);
     await publicListener.close();
     await adminListener.close();
-    dataFolder.close();
     endProcessMetrics();
     await blockWatch.end();
     await state.stop();

@@ -8,9 +8,13 @@ import type { Snapshot } from "./config/snapshot.ts";
 import { packageUrl, pluginCode } from "./registry/code-owners.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
+import { watchDataFolder } from "./resources/data-folder.ts";
+import { fullDisk } from "./resources/free-space.ts";
 import { createLedger, type Ledger } from "./resources/ledger.ts";
+import { LedgerGuard } from "./resources/ledger-guard.ts";
 import { openOutbox } from "./resources/outbox.ts";
 import { readRunning } from "./resources/running-file.ts";
+import { compareStore, howToGoOn, readStoreMark } from "./resources/store-mark.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { GATEWAY_CODE } from "./telemetry/block-report.ts";
 import { type BlockWatch, watchBlocks } from "./telemetry/block-watch.ts";
@@ -29,16 +33,26 @@ export function installationOf({ server }: Snapshot, environment: Readonly<Recor
   });
 }
 
-/** The store of a start. Throws a StartError. */
-export async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Store> {
+/** The store of a start, the one that belongs to the data folder. Throws a StartError. */
+export async function openStore(snapshot: Snapshot, definitions: Definitions, log: Log, pepper: Buffer): Promise<Store> {
   const { use, options } = snapshot.store;
+  const { dataDirectory } = snapshot.server;
   const definition = definitions.stores.get(use);
   if (definition === undefined) throw new StartError(`No plugin provides the store ${use}.`);
-  const store = definition.create(options as never, { log: withFields(log, { plugin: use }), clock: systemClock });
+  const host = { log: withFields(log, { plugin: use }), clock: systemClock, dataDirectory };
+  const store = definition.create(options as never, host);
+  const mark = readStoreMark(dataDirectory);
   try {
-    await store.start(AbortSignal.timeout(60_000));
+    await store.start(AbortSignal.timeout(60_000), { mustExist: mark !== undefined });
   } catch (error) {
-    throw new StartError(`The store ${use} did not start: ${messageOf(error)}`, { cause: error });
+    const advice = mark === undefined ? "" : ` ${howToGoOn(dataDirectory)}`;
+    throw new StartError(`The store ${use} did not start: ${messageOf(error)}${advice}`, { cause: error });
+  }
+  try {
+    await compareStore(store, { dataDirectory, mark, pepper, log });
+  } catch (error) {
+    await store.stop();
+    throw error instanceof StartError ? error : new StartError(messageOf(error), { cause: error });
   }
   return store;
 }
@@ -92,7 +106,14 @@ export function openLedger(
   } catch (error) {
     throw new StartError(messageOf(error), { cause: error });
   }
-  const ledger = createLedger({ outbox, store: store.ledger, log, clock });
+  const folder = watchDataFolder(directory, [name]);
+  const places = {
+    data_folder: () => folder.fault(),
+    store: () => store.fault?.(),
+    disk: () => fullDisk(directory),
+  };
+  const guard = new LedgerGuard({ outbox, places, log, clock });
+  const ledger = createLedger({ outbox, store: store.ledger, log, clock, guard });
   return {
     ...ledger,
     async close() {

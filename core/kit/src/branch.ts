@@ -9,10 +9,12 @@ import type {
   Gate,
   GatewayError,
   GatewayRequest,
+  JsonDocument,
   Operation,
   Pricer,
   Target,
 } from "@sluice/spec";
+import { checkReply } from "./check-reply.ts";
 
 /** An exchange beside others of one parent. What it sets is its own until it is adopted. */
 export interface Branch extends Exchange {
@@ -46,7 +48,7 @@ class ExchangeBranch implements Branch {
   identity: Exchange["identity"];
   model: Exchange["model"];
   target: Exchange["target"];
-  reply: Exchange["reply"];
+  #reply: Exchange["reply"];
   readonly #controller: AbortController;
   readonly #follow: (() => void) | undefined;
   /** Made when somebody asks for them: most branches have no header of their own. */
@@ -65,12 +67,20 @@ class ExchangeBranch implements Branch {
     this.identity = parent.identity;
     this.model = parent.model;
     this.target = parent.target;
-    this.reply = undefined;
     this.#controller = controller ?? new AbortController();
     if (controller !== undefined) return;
     this.#follow = () => this.#controller.abort(parent.signal.reason);
     if (parent.signal.aborted) this.#follow();
     else parent.signal.addEventListener("abort", this.#follow, { once: true });
+  }
+
+  get reply(): Exchange["reply"] {
+    return this.#reply;
+  }
+
+  set reply(reply: Exchange["reply"]) {
+    if (reply !== undefined) checkReply(reply);
+    this.#reply = reply;
   }
 
   get headers(): Map<string, string> {
@@ -136,8 +146,8 @@ class ExchangeBranch implements Branch {
     });
   }
 
-  beginAttempt(target: Target, provider: string): Attempt {
-    const attempt = this.parent.beginAttempt(target, provider);
+  beginAttempt(target: Target, provider: string, document?: JsonDocument): Attempt {
+    const attempt = this.parent.beginAttempt(target, provider, document);
     this.attempts.push(attempt);
     return attempt;
   }

@@ -22,6 +22,7 @@ export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { addressOption, apiKeyOption, baseUrlOption, embeddingFormatsOption, secretOption } from "./options.ts";
 export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
+export { checkReply } from "./check-reply.ts";
 export { discardReply } from "./stream/discard.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";
 export { type CaseVariant, caseVariant } from "./guard/case-variants.ts";

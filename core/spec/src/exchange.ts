@@ -143,6 +143,7 @@ export interface Exchange {
   model: Model | undefined;
   /** The target of the next attempt, when a step has chosen one; else the model's first is called. */
   target: Target | undefined;
+  /** What answers. Setting what is no reply throws `Error`: the step fails. */
   reply: Reply | undefined;
   pricer: Pricer | undefined;
   /** How attempts are billed that the client left. The cost step sets it; without one nothing is said of it. */
@@ -162,8 +163,11 @@ export interface Exchange {
   readonly attempts: readonly Attempt[];
   /** What every upstream call must pass first, in this order. Whoever dispatches asks them: `admit` of the kit. */
   readonly gates: Gate[];
-  /** Opens the record of an upstream call. It is counted as dispatched from here on. */
-  beginAttempt(target: Target, provider: string): Attempt;
+  /**
+   * Opens the record of an upstream call. It is counted as dispatched from here on, also if the process is killed. `document`: what
+   * it is asked, where that is a part of the request. Throws `overloaded` when spend rows cannot be stored: call no upstream then.
+   */
+  beginAttempt(target: Target, provider: string, document?: JsonDocument): Attempt;
   /**
    * Registers what is to happen when the exchange is over, however it ended: every attempt has its outcome, the rows are
    * recorded, and nothing is under way any more. Must not throw.

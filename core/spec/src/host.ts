@@ -85,7 +85,10 @@ export interface Lifecycle {
 }
 
 /** All that a store may touch: it belongs to the process, not to a generation. */
-export type StoreHost = Pick<Host, "log" | "clock">;
+export interface StoreHost extends Pick<Host, "log" | "clock"> {
+  /** The data folder of the gateway, an absolute path. */
+  readonly dataDirectory: string;
+}
 
 /** All that a driver of shared state may touch: it belongs to the process too. */
-export type StateHost = StoreHost;
+export type StateHost = Pick<Host, "log" | "clock">;

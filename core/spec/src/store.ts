@@ -126,10 +126,23 @@ export interface LedgerStore extends LedgerReader {
   insert(rows: readonly SpendRow[]): Promise<void>;
 }
 
+/** How a store starts. */
+export interface StoreStart {
+  /** A store existed at this place before: refuse to make a new, empty one. */
+  readonly mustExist?: boolean;
+}
+
 /** A living store. `start` opens it and migrates its schema. */
 export interface Store {
-  start(signal: AbortSignal): Promise<void>;
+  start(signal: AbortSignal, options?: StoreStart): Promise<void>;
   stop(): Promise<void>;
+  /** What is wrong with the place where everything is kept, in a sentence for the operator; `undefined` while nothing is. Asked once a second. */
+  fault?(): string | undefined;
+  /**
+   * Keeps a fact about the store itself, under a name, unless one is there. Returns the one that is. Absent: the store keeps nothing
+   * after its end, or cannot tell one of its kind from another.
+   */
+  keep?(name: string, value: string): Promise<string>;
   readonly keys: KeyStore;
   readonly teams: TeamStore;
   readonly ledger: LedgerStore;

@@ -3,7 +3,7 @@
 import { defineStep, pricedAs, writtenDocument } from "@sluice/kit";
 import { gatewayFieldKind } from "@sluice/kit/dialect";
 import { formField, runPassthrough } from "@sluice/kit/passthrough";
-import { enterUpstream } from "@sluice/kit/transport";
+import { beginAttemptAt, enterUpstream } from "@sluice/kit/transport";
 import {
   type ClientRequest,
   type Exchange,
@@ -98,7 +98,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const connection = entering instanceof Promise ? await entering : entering;
-        const attempt = exchange.beginAttempt(target, pricedAs(provider));
+        const attempt = beginAttemptAt(connection, exchange, target, pricedAs(provider));
         attempt.reserved = reservedUsage(exchange);
         const { signal } = exchange;
         const address = gatewayAddress(client, prefix);

@@ -1,7 +1,7 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
 import { admit, defineStep, pricedAs } from "@sluice/kit";
-import { enterUpstream, runAttempt } from "@sluice/kit/transport";
+import { beginAttemptAt, enterUpstream, runAttempt } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { leaseOf } from "./deployment-lease.ts";
@@ -75,8 +75,8 @@ export const provider = defineStep<ProviderConfig>({
               retryAfterMs: 1_000,
             });
           }
-          const attempt = exchange.beginAttempt(target, pricedAs(instance));
-          if (exchange.operation === "embeddings") attempt.document = sent.document;
+          const part = exchange.operation === "embeddings" ? sent.document : undefined;
+          const attempt = beginAttemptAt(place ?? undefined, exchange, target, pricedAs(instance), part);
           return runAttempt({
             provider: settled.provider,
             upstream,

@@ -24,6 +24,11 @@ export interface Status {
   readonly judged: JudgedStatus | null;
   readonly shadows: readonly Shadow[];
   readonly waiting_for_restart: readonly string[];
+  readonly ledger?: {
+    readonly writable: boolean;
+    readonly fault: { readonly place: string; readonly text: string } | null;
+    readonly store_failing: boolean;
+  } | null;
   readonly workers_agree?: boolean;
   readonly version: string;
   readonly supervisor?: { readonly pid: number; readonly version: string; readonly is_outdated: boolean };
@@ -102,6 +107,10 @@ export function printStatus(status: Status): void {
     if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
     for (const notice of live.notices) console.log(`note: ${notice}`);
   }
+  const { ledger } = status;
+  if (ledger?.writable === false) {
+    console.log(`spend rows cannot be stored, and requests are refused: ${ledger.fault?.text ?? "no reason is known"}`);
+  } else if (ledger?.store_failing === true) console.log("the store does not take spend rows: they wait in the outbox");
   if (live === null) console.log("whether the files are what runs is not known");
   else if (drift.files.length === 0) console.log("the files are what runs");
   else console.log(`the files differ from what runs: ${drift.files.map(({ path, change }) => `${path} (${change})`).join(", ")}`);

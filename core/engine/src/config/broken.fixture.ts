@@ -262,7 +262,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an empty folder name",
     files: server('data_directory: ""'),
     findings: [
-      "config/gateway.yaml:2:27  `server.data_directory` is empty  write what belongs there: Folder for the outbox and the installation's own secrets, relative to the working directory",
+      "config/gateway.yaml:2:27  `server.data_directory` is empty  write what belongs there: Folder for the store, the outbox and the installation's own secrets, relative to the working directory",
     ],
   },
   {

@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import Koa from "koa";
 import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/spec";
 import type { Generation } from "../generation/generation.ts";
+import { CallNote } from "./call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { runBeforeBody } from "../pipeline/before-body.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
+import { leavesRows } from "../pipeline/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, writePage } from "./egress/page.ts";
@@ -28,6 +30,8 @@ import { shuttingDown } from "./shutting-down.ts";
 export interface PublicParts extends ServeParts {
   /** The generation for a request; `undefined` before the first one and while shutting down. */
   readonly live: (message: IncomingMessage) => Generation | undefined;
+  /** Throws `overloaded` while spend rows cannot be stored. */
+  readonly checkLedger: () => void;
   /** Whether requests can be admitted. */
   readonly isReady: () => boolean;
 }
@@ -109,7 +113,10 @@ function admit(
     return undefined;
   }
   const found: FoundRoute = findRoute(generation, method, target);
-  if (found.kind === "route") return { generation, ...found };
+  if (found.kind === "route") {
+    if (leavesRows(found.route.operation)) parts.checkLedger();
+    return { generation, ...found };
+  }
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
   response.writeHead(204, ["x-request-id", id, "allow", found.methods.join(", ")]).end();
   return undefined;
@@ -128,6 +135,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
   const client = clientRequest(message, route.method, target, parameters);
   const { server } = generation.snapshot;
   const held = parts.held.open(server.maxHeldBytes);
+  const note = new CallNote(parts.note);
   const exchange = new LiveExchange({
     id,
     operation: route.operation,
@@ -135,6 +143,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
+    note: (of, attempt) => note.write(of, attempt),
     ...(route.beforeBody.length > 0 && { beforeBody: (asking: Exchange) => runBeforeBody(route.beforeBody, asking) }),
     async read({ identity }) {
       const { providers, guardrails } = generation.snapshot;

@@ -56,6 +56,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
     shapes: new RequestShapes(10),
     recent: new RecentRequests(1, emptyRecord),
     metrics: createRequestMetrics(fakeHost().metrics),
+    note: () => undefined,
     record: async (settled) => {
       await record?.();
       rows.push(...settled);

@@ -1,12 +1,13 @@
 /** One exchange from its route to its end: run the pipeline, settle the rows, write the reply. */
 
 import type { ServerResponse } from "node:http";
-import { discardReply } from "@sluice/kit";
+import { checkReply } from "@sluice/kit";
 import { type Clock, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
 import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { spendRows } from "../pipeline/rows.ts";
+import { isLedgerRefusal, ledgerUnavailable } from "../resources/ledger-guard.ts";
 import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
 import type { RequestShapes } from "../resources/request-shapes.ts";
 import { writeBytes } from "./egress/bytes.ts";
@@ -17,6 +18,7 @@ import { writeWhole } from "./egress/whole.ts";
 import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "./explain.ts";
 import { noteShape } from "./note-shape.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
+import { closeReplies } from "./close-replies.ts";
 import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
 import type { UsageSampler } from "./usage-sample.ts";
 
@@ -24,8 +26,10 @@ import type { UsageSampler } from "./usage-sample.ts";
 export interface ServeParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Makes rows durable. Rejects when it cannot. */
+  /** Makes rows durable. Rejects when it cannot yet: it does so by itself, later. */
   readonly record: (rows: readonly SpendRow[]) => Promise<void>;
+  /** Writes the row that a call has if the process is killed, before the call. Throws `overloaded` when it cannot. */
+  readonly note: (row: SpendRow) => void;
   /** Counts what no upstream told. */
   readonly counting: EstimateParts;
   /** Learns from what upstreams told, behind the reply. */
@@ -48,7 +52,10 @@ export async function serveExchange(
   const { outline } = route;
   try {
     await route.run(ctx);
-    await answer(exchange, route, response, parts);
+    await answer(exchange, route, response, parts).catch((error: unknown) => {
+      if (isGatewayError(error) || response.headersSent) throw error;
+      throw new GatewayError("plugin_failed", "A step left a reply that cannot be sent.", { cause: error });
+    });
   } catch (error) {
     await refuse(exchange, outline, response, parts, toGatewayError(error));
   } finally {
@@ -77,12 +84,16 @@ async function answer(
 ): Promise<void> {
   const { reply } = exchange;
   if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
+  // It was one when it was set; a step may have changed it since.
+  checkReply(reply);
   switch (reply.kind) {
     case "whole": {
       const costNanoUsd = await settle(exchange, parts);
       const headers = headersOf(exchange, outline, reply.status, parts);
       if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
       writeWhole(response, reply, headers);
+      // What a whole reply has replaced goes on within nothing.
+      if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
       return;
     }
     case "stream": {
@@ -109,6 +120,7 @@ async function answer(
       return;
     default:
       reply satisfies never;
+      throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
   }
 }
 
@@ -121,14 +133,27 @@ async function refuse(
 ): Promise<void> {
   exchange.failure ??= error;
   report(exchange, error, parts.log);
+  const { reply, replaced } = exchange;
+  const faults = await closeReplies(reply === undefined ? replaced : [reply, ...replaced]);
+  for (const fault of faults) parts.log.warn("a reply could not be closed", { request_id: exchange.id, error: fault });
   try {
-    await discardReply(exchange.reply);
     await settle(exchange, parts);
   } catch (cause) {
-    parts.log.error("spend rows of a failed request could not be stored", { request_id: exchange.id, error: cause });
+    const isKept = cause instanceof Error && isLedgerRefusal(cause);
+    if (!isKept) parts.log.error("spend rows of a failed request could not be made", { request_id: exchange.id, error: cause });
   }
-  if (response.headersSent) response.destroy();
-  else writeError(response, error, headersOf(exchange, outline, error.status, parts));
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  try {
+    writeError(response, error, headersOf(exchange, outline, error.status, parts));
+  } catch (cause) {
+    // A step may have set a header that cannot be sent.
+    parts.log.error("the headers of a reply cannot be sent", { request_id: exchange.id, error: cause });
+    if (response.headersSent) response.destroy();
+    else writeError(response, error, ["x-request-id", exchange.id]);
+  }
 }
 
 /** The headers of a reply, and what happened to the request where its client asks for that and may. */
@@ -145,14 +170,15 @@ async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number
   if (hasUntold(exchange)) await estimateUsage(exchange, parts.counting);
   const rows = spendRows(exchange, parts.clock);
   exchange.rows = rows;
+  // The ledger has them from here on, also while it cannot write them: another settling would double them.
+  exchange.isSettled = true;
   if (rows.length > 0) {
     try {
       await parts.record(rows);
     } catch (cause) {
-      throw new GatewayError("overloaded", "The gateway cannot store spend rows at the moment.", { cause, retryAfterMs: 5_000 });
+      throw ledgerUnavailable(cause);
     }
   }
-  exchange.isSettled = true;
   return sum(rows);
 }
 
@@ -179,7 +205,8 @@ function toGatewayError(error: unknown): GatewayError {
 
 /** One log line for a failure that is not the client's own. */
 function report(exchange: LiveExchange, error: GatewayError, log: Log): void {
-  if (error.status < 500) return;
+  // Of those that the ledger refuses there may be hundreds a second: it has said so itself, once.
+  if (error.status < 500 || isLedgerRefusal(error)) return;
   const fields = { request_id: exchange.id, generation: exchange.generation, target: exchange.attempts.at(-1)?.target.id, error };
   if (error.status === 500) log.error("request failed", fields);
   else log.warn("request failed", fields);

@@ -1,6 +1,6 @@
 /** The exchange: one client request on its way through the house. */
 
-import { openAttempt } from "@sluice/kit";
+import { checkReply, openAttempt } from "@sluice/kit";
 import {
   type AbortBilling,
   type AmbiguousBilling,
@@ -13,6 +13,7 @@ import {
   type GatewayRequest,
   type GuardrailOutcome,
   type Identity,
+  type JsonDocument,
   type Model,
   type Operation,
   type Pricer,
@@ -35,6 +36,8 @@ export interface ExchangeOptions {
   readonly beforeBody?: (exchange: Exchange) => Soon<void>;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
+  /** Notes a call before it is made. Throws when it must not be made. Absent: calls are not noted. */
+  readonly note?: ((exchange: LiveExchange, attempt: Attempt) => void) | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
@@ -56,7 +59,6 @@ export class LiveExchange implements Exchange {
   identity: Identity | undefined;
   model: Model | undefined;
   target: Target | undefined;
-  reply: Reply | undefined;
   pricer: Pricer | undefined;
   abortBilling: AbortBilling | undefined;
   ambiguousBilling: AmbiguousBilling | undefined;
@@ -77,6 +79,9 @@ export class LiveExchange implements Exchange {
   readonly #clock: Clock;
   readonly #beforeBody: ExchangeOptions["beforeBody"];
   readonly #read: ExchangeOptions["read"];
+  readonly #note: ExchangeOptions["note"];
+  #reply: Reply | undefined;
+  #replaced: Reply[] | undefined;
   #timer: NodeJS.Timeout;
   #settled: (() => void)[] = [];
   #isOver = false;
@@ -90,6 +95,7 @@ export class LiveExchange implements Exchange {
     this.#clock = options.clock;
     this.#beforeBody = options.beforeBody;
     this.#read = options.read;
+    this.#note = options.note;
     this.startedAtMs = options.clock.now();
     this.startedMs = options.clock.monotonic();
     this.trace = new StepTrace(options.clock, this.startedMs);
@@ -99,6 +105,22 @@ export class LiveExchange implements Exchange {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get reply(): Reply | undefined {
+    return this.#reply;
+  }
+
+  set reply(reply: Reply | undefined) {
+    if (reply !== undefined) checkReply(reply);
+    const before = this.#reply;
+    if (before !== undefined && before !== reply && before.kind !== "whole") (this.#replaced ??= []).push(before);
+    this.#reply = reply;
+  }
+
+  /** Streams and bytes that were the reply before another one was: most go on within that one. */
+  get replaced(): readonly Reply[] {
+    return this.#replaced ?? [];
   }
 
   receive(): Promise<void> {
@@ -121,7 +143,7 @@ export class LiveExchange implements Exchange {
     this.trace.note(step, text, about);
   }
 
-  beginAttempt(target: Target, provider: string): Attempt {
+  beginAttempt(target: Target, provider: string, document?: JsonDocument): Attempt {
     const attempt = openAttempt({
       number: this.attempts.length + 1,
       target,
@@ -129,6 +151,8 @@ export class LiveExchange implements Exchange {
       provider,
       startedAtMs: this.#clock.now(),
     });
+    attempt.document = document;
+    this.#note?.(this, attempt);
     this.attempts.push(attempt);
     return attempt;
   }

@@ -1,33 +1,51 @@
 /** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
 
 import { isAbandoned, isAmbiguous } from "@sluice/kit";
-import { type Attempt, type Clock, type Cost, GatewayError, type JsonObject, type SpendRow } from "@sluice/spec";
+import { type Attempt, type Clock, type Cost, GatewayError, type JsonObject, type Operation, type SpendRow } from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
 
 const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
 
 /** Operations whose exchanges cost nothing and leave no rows. */
-const READ_ONLY = new Set(["models", "spend"]);
+const READ_ONLY: ReadonlySet<Operation> = new Set<Operation>(["models", "spend"]);
+
+/** Whether exchanges of an operation leave rows. */
+export function leavesRows(operation: Operation): boolean {
+  return !READ_ONLY.has(operation);
+}
 
 /**
  * The rows. Attempts that are still open are closed here, as cut by whatever ended the exchange. An exchange without an
  * identity has none: who did not authenticate leaves no row.
  */
 export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
-  if (exchange.identity === undefined || READ_ONLY.has(exchange.operation)) return [];
+  if (exchange.identity === undefined || !leavesRows(exchange.operation)) return [];
   const { attempts, served } = exchange;
   if (attempts.length === 0 && served === undefined) return [refusalRow(exchange, clock)];
-  const rows = attempts.map((attempt) => attemptRow(exchange, attempt, clock));
+  const rows = attempts.map((attempt) => closedRow(exchange, attempt, clock));
   return served === undefined ? rows : [...rows, servedRow(exchange, served, clock)];
 }
 
 /** What was served without a call: somebody else paid for it, or the same client before. */
 function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): SpendRow {
-  return { ...attemptRow(exchange, served, clock), costNanoUsd: 0, costStatus: "free", cacheHit: true };
+  return { ...closedRow(exchange, served, clock), costNanoUsd: 0, costStatus: "free", cacheHit: true };
 }
 
-function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
-  if (attempt.outcome === undefined) close(exchange, attempt, clock);
+/**
+ * The row of a call that has not been made yet: the one that stands if nothing more is heard of it, because the process was
+ * killed. Its prompt is billed.
+ */
+export function interruptedRow(exchange: LiveExchange, attempt: Attempt, promptTokens: number): SpendRow {
+  const usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens };
+  const open: Attempt = { ...attempt, usage, usageSource: "estimated", outcome: "partial", endedAtMs: attempt.startedAtMs };
+  const row = attemptRow(exchange, open);
+  row.metadata = INTERRUPTED;
+  return row;
+}
+
+const INTERRUPTED = Object.freeze({ interrupted: true });
+
+function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   const { usage, model } = attempt;
   const { request } = exchange;
   const cost = exchange.pricer?.(attempt) ?? UNPRICED;
@@ -58,8 +76,15 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): Spe
   row.costStatus = cost.status;
   row.startedAtMs = attempt.startedAtMs;
   row.firstContentAtMs = attempt.firstContentAtMs ?? null;
-  row.endedAtMs = attempt.endedAtMs ?? clock.now();
+  row.endedAtMs = attempt.endedAtMs ?? attempt.startedAtMs;
   return row;
+}
+
+/** The row of an attempt that is over; one that is still open is closed. */
+function closedRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
+  if (attempt.outcome === undefined) close(exchange, attempt, clock);
+  attempt.endedAtMs ??= clock.now();
+  return attemptRow(exchange, attempt);
 }
 
 /** The rule by which an attempt was billed that the client left, or that was sent and lost: it stands in the row. */

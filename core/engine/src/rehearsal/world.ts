@@ -88,6 +88,8 @@ export async function createWorld({ snapshot, definitions, guardrails }: Rehears
     log,
     clock,
     record: async (recorded) => void rows.push(...recorded),
+    note: () => undefined,
+    checkLedger: () => undefined,
     counting: { tokens: roughCounter, factors: createFamilyFactors() },
     sample: () => undefined,
     recent,

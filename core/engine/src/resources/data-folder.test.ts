@@ -1,38 +1,37 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type LogLine, fakeLog } from "@sluice/kit/testing";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { watchDataFolder } from "./data-folder.ts";
 
 let folder: string;
 beforeEach(() => {
-  vi.useFakeTimers();
   folder = mkdtempSync(join(tmpdir(), "sluice-data-"));
   writeFileSync(join(folder, "outbox.db"), "");
 });
-afterEach(() => {
-  vi.useRealTimers();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it.each<[string, () => void]>([
-  ["is removed", () => rmSync(folder, { recursive: true })],
+it.each<[string, () => void, string]>([
+  ["is removed", () => rmSync(folder, { recursive: true }), "is missing"],
   [
     "is replaced",
     () => {
       writeFileSync(join(folder, "other"), "");
       renameSync(join(folder, "other"), join(folder, "outbox.db"));
     },
+    "is another file than at the start",
   ],
-])("says once, and at once, that the folder %s", (_how, pull) => {
-  const lines: LogLine[] = [];
-  const watch = watchDataFolder(folder, "outbox.db", fakeLog(lines));
-  vi.advanceTimersByTime(3_000);
-  expect([watch.isIntact, lines]).toEqual([true, []]);
+])("says that the folder %s", (_how, pull, what) => {
+  const watch = watchDataFolder(folder, ["outbox.db"]);
+  expect(watch.fault()).toBeUndefined();
   pull();
-  vi.advanceTimersByTime(3_000);
-  expect(watch.isIntact).toBe(false);
-  expect(lines.map(({ level }) => level)).toEqual(["error"]);
-  watch.close();
+  expect(watch.fault()).toContain(what);
+});
+
+it("is content again when the folder is back", () => {
+  const watch = watchDataFolder(folder, ["outbox.db"]);
+  renameSync(folder, `${folder}-away`);
+  expect(watch.fault()).toContain("is missing");
+  renameSync(`${folder}-away`, folder);
+  expect(watch.fault()).toBeUndefined();
 });

@@ -1,39 +1,39 @@
-/** Notices when the data folder is pulled away under a running gateway: what is written then is lost with the files. */
+/** Notices when files of the data folder are pulled away under a running gateway: what is written then is lost with them. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import type { Log } from "@sluice/spec";
 
-/** A watch over a file that must stay the one it is. */
+/** Files that must stay the ones they are. */
 export interface DataFolderWatch {
-  /** Whether the file is still the one that was there at the start. */
-  readonly isIntact: boolean;
-  close(): void;
+  /** The first file that is missing or another one, in a sentence; `undefined` while all are in their places. */
+  fault(): string | undefined;
 }
 
-const LOOK_MS = 1_000;
-
-/** Looks once a second whether a file of the data folder is still in its place. A loss is logged once. */
-export function watchDataFolder(directory: string, file: string, log: Log): DataFolderWatch {
-  const path = join(directory, file);
-  const original = inode(path);
-  let isIntact = true;
-  const timer = setInterval(() => {
-    if (!isIntact || inode(path) === original) return;
-    isIntact = false;
-    log.error("the data folder was removed or replaced while the gateway runs: spend rows would be lost; restart the gateway", {
-      path,
-    });
-  }, LOOK_MS);
-  timer.unref();
+/** Compares files of a folder with the ones that are there now, by device and inode, whenever it is asked. */
+export function watchDataFolder(directory: string, files: readonly string[]): DataFolderWatch {
+  const originals = files.map((name) => {
+    const path = join(directory, name);
+    return { path, identity: identityOf(path) };
+  });
   return {
-    get isIntact() {
-      return isIntact;
+    fault() {
+      for (const { path, identity } of originals) {
+        const found = identityOf(path);
+        if (found === identity) continue;
+        const what = found === undefined ? `${path} is missing` : `${path} is another file than at the start`;
+        return `The data folder was removed or replaced: ${what}. Put the folder back, or restart the gateway.`;
+      }
+      return undefined;
     },
-    close: () => clearInterval(timer),
   };
 }
 
-function inode(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
+function identityOf(path: string): string | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+    return found === undefined ? undefined : `${found.dev}:${found.ino}`;
+  } catch (error) {
+    // A folder that has become a file, or one that cannot be entered.
+    return `unreadable: ${(error as NodeJS.ErrnoException).code}`;
+  }
 }

@@ -1,6 +1,7 @@
 /** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
 
 import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log, type SpendRow } from "@sluice/spec";
+import type { LedgerFault, LedgerGuard } from "./ledger-guard.ts";
 import { Mover } from "./mover.ts";
 import type { Outbox } from "./outbox.ts";
 
@@ -13,6 +14,8 @@ export interface LedgerOptions {
   readonly store: LedgerStore;
   readonly log: Log;
   readonly clock: Clock;
+  /** Absent: rows of other processes are moved, and none are recorded. */
+  readonly guard?: LedgerGuard;
 }
 
 /** How the ledger is doing, for health reports. */
@@ -23,6 +26,10 @@ export interface LedgerHealth {
   readonly isStoreFailing: boolean;
   /** How long rows have been waiting for the store, in milliseconds; 0 when it has all of them. */
   readonly lagMs: number;
+  /** Why no row can be stored, so that requests are refused; `undefined` while rows can. */
+  readonly fault: LedgerFault | undefined;
+  /** Rows in memory that the outbox did not take. */
+  readonly keptRows: number;
 }
 
 /**
@@ -30,8 +37,12 @@ export interface LedgerHealth {
  * has the rows that were recorded before the call: it waits for them up to 500 ms.
  */
 export interface Ledger extends LedgerReader {
-  /** Resolves once the rows outlive the process. Rejects with `Error` when the outbox cannot take them. */
+  /** Resolves once the rows outlive the process. Rejects with `Error` when the outbox cannot take them yet; it has them in time. */
   record(rows: readonly SpendRow[]): Promise<void>;
+  /** Throws `overloaded` while rows cannot be stored. */
+  check(): void;
+  /** Writes, before an upstream is called, the row that the call has if the process is killed. Throws `overloaded` when it cannot. */
+  note(row: SpendRow): void;
   /**
    * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when it is aborted, with
    * `Error` when the ledger stops before. While the store fails it waits.
@@ -44,7 +55,7 @@ export interface Ledger extends LedgerReader {
 
 /** Makes the ledger, and begins at once to move what an earlier process left in the outbox. */
 export function createLedger(options: LedgerOptions): Ledger {
-  const { outbox, store } = options;
+  const { outbox, store, guard } = options;
   const mover = new Mover(options);
   mover.notice();
   const catchUp = async (): Promise<void> => {
@@ -53,10 +64,12 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     record(rows) {
-      const committed = outbox.append(rows);
+      const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
       mover.notice();
       return committed;
     },
+    check: () => guard?.check(),
+    note: (row) => (guard ?? outbox).note(row),
     flush: (signal) => mover.flush(signal),
     async rows(query, signal) {
       await catchUp();
@@ -71,18 +84,30 @@ export function createLedger(options: LedgerOptions): Ledger {
       return store.tags(filter, signal);
     },
     async spent(filter, signal) {
+      if (outbox.keptRows > 0) throw unreadable();
       if (mover.hasWork) {
         await waitBriefly(mover);
         // Money that is not in the sum could be spent a second time.
-        if (mover.hasWork && mover.isFailing) {
-          throw new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { retryAfterMs: 5_000 });
-        }
+        if (mover.hasWork && mover.isFailing) throw unreadable();
       }
       return store.spent(filter, signal);
     },
-    health: () => ({ pendingBatches: outbox.pendingBatches, isStoreFailing: mover.isFailing, lagMs: mover.lagMs }),
-    stop: () => mover.stop(),
+    health: () => ({
+      pendingBatches: outbox.pendingBatches,
+      isStoreFailing: mover.isFailing,
+      lagMs: mover.lagMs,
+      fault: guard?.fault,
+      keptRows: outbox.keptRows,
+    }),
+    stop() {
+      guard?.stop();
+      return mover.stop();
+    },
   };
+}
+
+function unreadable(): GatewayError {
+  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { retryAfterMs: 5_000 });
 }
 
 /** Waits for the mover. A reader who cannot have the newest rows gets those that are there. */

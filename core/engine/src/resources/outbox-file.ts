@@ -7,6 +7,9 @@ import { DatabaseSync } from "node:sqlite";
 import type { StatementSync } from "node:sqlite";
 
 const PAGE_BYTES = 4096;
+
+/** What a probe writes. */
+const PROBE = `[]${" ".repeat(64 * 1024)}`;
 const DEFAULT_MAX_BYTES = 4 * 2 ** 30;
 
 /** How long opening waits for a process that is about to end, in milliseconds. */
@@ -29,6 +32,8 @@ export interface OutboxFile {
   readonly insert: StatementSync;
   /** Takes a number: deletes the batches up to it. */
   readonly remove: StatementSync;
+  /** Writes as much as the rows of some requests take, and removes it. Throws when the file does not take it. */
+  probe(): void;
   /** Reads whole batches numbered `from` up to but not including `end`, as many as `maxRows` rows allow, but at least one. */
   read(from: number, end: number, maxRows: number): OutboxBatch | undefined;
   /** All of it or nothing. */
@@ -72,13 +77,29 @@ function prepareDatabase(database: DatabaseSync, maxBytes: number): void {
 }
 
 function describeFile(database: DatabaseSync, path: string): OutboxFile {
-  const range = database.prepare("select coalesce(min(seq), 1) as first, coalesce(max(seq), 0) as last from batch").get();
+  // Number 0 is that of a probe.
+  const range = database
+    .prepare("select coalesce(min(seq), 1) as first, coalesce(max(seq), 0) as last from batch where seq > 0")
+    .get();
+  const insert = database.prepare("insert into batch (seq, body) values (?, ?)");
+  const insertProbe = database.prepare("insert or replace into batch (seq, body) values (0, ?)");
+  const removeProbe = database.prepare("delete from batch where seq = 0");
+  const inTransaction = (write: () => void): void => {
+    database.exec("begin immediate");
+    try {
+      write();
+      database.exec("commit");
+    } catch (error) {
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+  };
   const select = database.prepare("select seq, body from batch where seq >= ? and seq < ? order by seq");
   return {
     path,
     firstSequence: Number(range?.["first"]),
     lastSequence: Number(range?.["last"]),
-    insert: database.prepare("insert into batch (seq, body) values (?, ?)"),
+    insert,
     remove: database.prepare("delete from batch where seq <= ?"),
     read(from, end, maxRows) {
       const rows: SpendRow[] = [];
@@ -91,15 +112,10 @@ function describeFile(database: DatabaseSync, path: string): OutboxFile {
       }
       return throughSequence === 0 ? undefined : { rows, throughSequence };
     },
-    inTransaction(write) {
-      database.exec("begin immediate");
-      try {
-        write();
-        database.exec("commit");
-      } catch (error) {
-        if (database.isTransaction) database.exec("rollback");
-        throw error;
-      }
+    inTransaction,
+    probe() {
+      insertProbe.run(PROBE);
+      removeProbe.run();
     },
     close: () => database.close(),
   };

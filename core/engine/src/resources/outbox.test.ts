@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { readCallNotes } from "./call-notes.ts";
 import { MAX_BATCH_ROWS, openOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.ts";
 import { makeRow } from "./testing/make-row.ts";
@@ -128,4 +129,65 @@ test("commits what waits when it closes, and refuses what comes after", async ()
   await expect(outbox.append([makeRow("b")])).rejects.toThrow("the outbox is closed");
   await turn();
   expect(batchesInFile()).toBe(1);
+});
+
+test("has the row of a call that was noted and not settled, after a restart; one that was settled comes from its own row", async () => {
+  outbox.note(makeRow("settled", { status: "partial" }));
+  outbox.note(makeRow("open", { status: "partial" }));
+  await outbox.append([makeRow("settled")]);
+  const copy = mkdtempSync(join(tmpdir(), "sluice-outbox-"));
+  // What a killed process leaves: the files as they are.
+  for (const name of ["outbox.db", "outbox.db-wal", "calls.log"]) cpSync(join(directory, name), join(copy, name));
+  const next = openOutbox({ directory: copy });
+  const rows: [string, string][] = [];
+  for (let batch = next.peek(); batch !== undefined; batch = next.peek()) {
+    for (const row of batch.rows) rows.push([row.requestId, row.status]);
+    next.discard(batch.throughSequence);
+  }
+  // The store keeps the first of two rows of one call.
+  expect(rows).toEqual([
+    ["settled", "success"],
+    ["settled", "partial"],
+    ["open", "partial"],
+  ]);
+  next.close();
+  expect(existsSync(join(copy, "calls.log"))).toBe(false);
+  rmSync(copy, { recursive: true });
+});
+
+test("keeps its notes short: those of settled calls leave the file, open ones stay", async () => {
+  const metadata = { text: "x".repeat(1_000) };
+  outbox.note(makeRow("open", { metadata }));
+  for (let round = 0; round < 4_000; round += 1) {
+    const row = makeRow(`r${round}`, { metadata });
+    outbox.note(row);
+    outbox.write([row]);
+  }
+  const path = join(directory, "calls.log");
+  expect(statSync(path).size).toBeLessThan(2.5 * 2 ** 20);
+  expect(readFileSync(path, "utf8")).toContain('"requestId":"open"');
+  expect(readCallNotes(directory, "outbox.db").some(({ requestId }) => requestId === "open")).toBe(true);
+});
+
+test("reads past a note that was cut", () => {
+  outbox.note(makeRow("a"));
+  writeFileSync(join(directory, "calls.log"), `${readFileSync(join(directory, "calls.log"), "utf8")}{"requestId":"b`);
+  expect(readCallNotes(directory, "outbox.db").map(({ requestId }) => requestId)).toEqual(["a"]);
+});
+
+test("keeps rows that the file does not take, and writes each once", async () => {
+  const small = openOutbox({ directory: join(directory, "small"), maxBytes: 160 * 1024 });
+  const big = makeRow("big", { metadata: { text: "x".repeat(400 * 1024) } });
+  const failures: Error[] = [];
+  small.onFailure = (error) => failures.push(error);
+  await expect(small.append([makeRow("a"), big])).rejects.toThrow("did not take 2 spend rows");
+  expect([small.keptRows, small.committedSequence, failures.length]).toEqual([2, 0, 1]);
+  expect(() => small.writeKept()).toThrow();
+  expect(small.keptRows).toBe(2);
+  small.close();
+  outbox.keep([makeRow("b")]);
+  outbox.writeKept();
+  outbox.writeKept();
+  expect(outbox.keptRows).toBe(0);
+  expect(drain(outbox)).toEqual(["b"]);
 });

@@ -2,12 +2,16 @@
 
 import type { SpendRow } from "@sluice/spec";
 import type { StatementSync } from "node:sqlite";
-import { openOutboxFile } from "./outbox-file.ts";
+import { CallNotes, readCallNotes } from "./call-notes.ts";
+import { openOutboxFile, outboxName } from "./outbox-file.ts";
 import type { OutboxBatch, OutboxFile } from "./outbox-file.ts";
 import { OutboxWindow } from "./outbox-window.ts";
 
 /** Rows in one batch of the file, and so in one transaction of the store behind it. */
 export const MAX_BATCH_ROWS = 200;
+
+/** Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after the next start. */
+const MAX_KEPT_ROWS = 10_000;
 
 /** What `openOutbox` needs. */
 export interface OutboxOptions {
@@ -21,9 +25,26 @@ export interface OutboxOptions {
   readonly maxRowsInMemory?: number;
 }
 
-/** Opens the outbox. Throws `Error`, for people, when the file cannot be used or another process holds it. */
+/**
+ * Opens the outbox. Calls that were under way when an earlier process was killed have their rows in it then. Throws `Error`, for
+ * people, when the file cannot be used or another process holds it.
+ */
 export function openOutbox(options: OutboxOptions): Outbox {
-  return new Outbox(openOutboxFile(options.directory, options.maxBytes, options.name), options.maxRowsInMemory);
+  const { directory, name = outboxName(), maxBytes, maxRowsInMemory } = options;
+  const file = openOutboxFile(directory, maxBytes, name);
+  try {
+    const outbox = new Outbox(file, maxRowsInMemory);
+    // The store keeps the first row of a call: one that has its own row, here or there, stays as it is.
+    outbox.write(readCallNotes(directory, name));
+    outbox.notes = new CallNotes(directory, name);
+    return outbox;
+  } catch (error) {
+    file.close();
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the notes of calls beside ${file.path} cannot be used (${reason}). Check space and permissions.`, {
+      cause: error,
+    });
+  }
 }
 
 /** An open outbox. The numbers of its batches only grow while it is open. */
@@ -36,6 +57,12 @@ export class Outbox {
   #committedSequence: number;
   #discardedSequence: number;
   #isClosed = false;
+  /** Rows that the file did not take, oldest first. */
+  #kept: SpendRow[] = [];
+  /** Set by `openOutbox`. */
+  notes: CallNotes | undefined;
+  /** Told of a write that failed. */
+  onFailure: (error: Error) => void = () => undefined;
 
   /** Use `openOutbox`. */
   constructor(file: OutboxFile, maxRowsInMemory?: number) {
@@ -48,7 +75,7 @@ export class Outbox {
 
   /**
    * Resolves once the rows are committed. All appends of one turn of the event loop share one commit and one promise.
-   * Rejects with `Error` when the commit fails; the rows are then nowhere, and the next append tries again.
+   * Rejects with `Error` when the commit fails; the rows are then kept in memory, and `writeKept` tries again.
    */
   append(rows: readonly SpendRow[]): Promise<void> {
     let turn = this.#turn;
@@ -69,13 +96,46 @@ export class Outbox {
     this.#turn = undefined;
     this.#rows = [];
     try {
-      if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
-      else if (rows.length > 0) this.#write(rows);
+      this.write(rows);
       turn.resolve();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      turn.reject(new Error(`${this.#file.path} did not take ${rows.length} spend rows: ${reason}`, { cause: error }));
+      const failure = new Error(`${this.#file.path} did not take ${rows.length} spend rows: ${reason}`, { cause: error });
+      this.keep(rows);
+      this.onFailure(failure);
+      turn.reject(failure);
     }
+  }
+
+  /** Commits rows now. Throws what SQLite says; none of them is in the file then. */
+  write(rows: readonly SpendRow[]): void {
+    if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
+    else if (rows.length > 0) this.#write(rows);
+    this.notes?.close(rows);
+  }
+
+  /** Writes, before a call, the row that it has if the process is killed. Throws what the file system says. */
+  note(row: SpendRow): void {
+    this.notes?.add(row);
+  }
+
+  /** Keeps rows in memory, up to a bound, until `writeKept` has written them. */
+  keep(rows: readonly SpendRow[]): void {
+    for (const row of rows) if (this.#kept.length < MAX_KEPT_ROWS) this.#kept.push(row);
+  }
+
+  /** Rows in memory that the file did not take. */
+  get keptRows(): number {
+    return this.#kept.length;
+  }
+
+  /** Writes the rows that were kept, and looks whether both files take more. Throws what SQLite or the file system says. */
+  writeKept(): void {
+    const kept = this.#kept;
+    this.write(kept);
+    this.#kept = [];
+    this.notes?.probe();
+    this.#file.probe();
   }
 
   /** The number of the newest committed batch. */
@@ -118,11 +178,17 @@ export class Outbox {
     this.#discardedSequence = throughSequence;
   }
 
-  /** Commits what waits and closes the file. Safe twice. */
+  /** Commits what waits and closes both files. Rows that the file still does not take keep their notes. Safe twice. */
   close(): void {
     if (this.#isClosed) return;
     this.commit();
+    try {
+      this.write(this.#kept);
+    } catch {
+      // The failure has been reported, when the rows were kept.
+    }
     this.#isClosed = true;
+    this.notes?.end();
     this.#file.close();
   }
 

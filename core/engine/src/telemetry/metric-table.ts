@@ -144,7 +144,12 @@ export const STATE_METRICS = {
     help: "How long spend rows have been waiting for the store; 0 when it has all of them.",
   }),
   storeFailing: metric({ name: "sluice_ledger_store_failing", help: "1 while the store refuses spend rows." }),
-  dataFolder: metric({ name: "sluice_data_folder_intact", help: "0 when the data folder was pulled away under the gateway." }),
+  dataFolder: metric({ name: "sluice_data_folder_intact", help: "0 while the data folder is removed or replaced." }),
+  writable: metric({
+    name: "sluice_ledger_writable",
+    help: "0 while spend rows cannot be stored: the disk is full, or a file is gone. Requests are refused before any upstream is called.",
+  }),
+  keptRows: metric({ name: "sluice_ledger_kept_rows", help: "Spend rows in memory that the outbox did not take yet." }),
   stateAway: metric({
     name: "sluice_shared_state_away",
     help: "1 while the server of shared state is away and this process decides alone.",

@@ -1,6 +1,6 @@
 /** The way to an upstream: a connection for the key, then the gates of the exchange. */
 
-import type { Exchange, JsonDocument, ProviderInstance, Soon, Target } from "@sluice/spec";
+import type { Attempt, Exchange, JsonDocument, ProviderInstance, Soon, Target } from "@sluice/spec";
 import { admit } from "../admit.ts";
 import { holderOf } from "../state/parts.ts";
 import type { ConnectionPlace } from "./connection-places.ts";
@@ -32,6 +32,22 @@ export function enterUpstream(
   return entered
     .finally(() => onWait?.(performance.now() - sinceMs))
     .then((place) => admitted(place, exchange, target, document));
+}
+
+/** `beginAttempt` for a call that holds a connection, which is given back when the call must not be made. */
+export function beginAttemptAt(
+  place: ConnectionPlace | undefined,
+  exchange: Exchange,
+  target: Target,
+  provider: string,
+  document?: JsonDocument,
+): Attempt {
+  try {
+    return exchange.beginAttempt(target, provider, document);
+  } catch (error) {
+    place?.release();
+    throw error;
+  }
 }
 
 function admitted(place: ConnectionPlace, exchange: Exchange, target: Target, document: JsonDocument): Soon<ConnectionPlace> {

@@ -2,7 +2,7 @@
 
 export { type AttemptObserver, runAttempt, type AttemptOptions } from "./attempt.ts";
 export type { ConnectionPlace } from "./connection-places.ts";
-export { enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
+export { beginAttemptAt, enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
 export { asGatewayError } from "./errors.ts";
 export { Gathered } from "./gathered.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";

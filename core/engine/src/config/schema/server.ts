@@ -171,7 +171,7 @@ export const serverSchema: JsonSchema = {
       type: "string",
       minLength: 1,
       default: "data",
-      description: "Folder for the outbox and the installation's own secrets, relative to the working directory.",
+      description: "Folder for the store, the outbox and the installation's own secrets, relative to the working directory.",
     },
     time_zone: {
       type: "string",

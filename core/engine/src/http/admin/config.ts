@@ -13,6 +13,7 @@ import type { ApplyResult } from "../../generation/apply.ts";
 import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { Judged } from "../../generation/swap-watch.ts";
+import type { LedgerHealth } from "../../resources/ledger.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import { VERSION } from "../../telemetry/version.ts";
 import type { AdminRoutes } from "./app.ts";
@@ -26,6 +27,7 @@ export function configRoutes(
   meanings: EditMeanings,
   waitingForRestart: () => readonly string[],
   log: Log,
+  ledgerHealth: () => LedgerHealth,
 ): AdminRoutes {
   return {
     async "GET /config/status"() {
@@ -40,6 +42,7 @@ export function configRoutes(
         judged: judged === undefined ? null : describeJudged(judged),
         shadows: live === undefined ? [] : live.shadows.map(describeShadow),
         waiting_for_restart: waitingForRestart(),
+        ledger: describeLedger(ledgerHealth()),
       };
     },
     async "GET /config/history"({ query }) {
@@ -114,6 +117,17 @@ export function configRoutes(
       const to = readSide(body["to"] ?? "files", "to");
       return { from, to, ...describeMeaning(meanings.compare(from, to, isReplayed)) };
     },
+  };
+}
+
+/** `writable`: whether spend rows can be stored; while they cannot, requests are refused. */
+function describeLedger({ fault, isStoreFailing, keptRows, pendingBatches }: LedgerHealth): JsonObject {
+  return {
+    writable: fault === undefined,
+    fault: fault === undefined ? null : { place: fault.place, text: fault.text },
+    store_failing: isStoreFailing,
+    kept_rows: keptRows,
+    outbox_batches: pendingBatches,
   };
 }
 

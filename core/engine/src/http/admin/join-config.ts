@@ -54,10 +54,23 @@ export function joinStatus(values: Values, serving: readonly WorkerAddress[], { 
     draining: values.flatMap(({ worker }, index) =>
       (listsOf("draining")[index] ?? []).map((generation) => ({ ...generation, worker: worker.number })),
     ),
+    ledger: joinLedgers(values.map(({ value }) => objectOf(value["ledger"]))),
     workers_agree: new Set(known.map(({ digest, generation }) => `${String(generation)} ${String(digest)}`)).size <= 1,
     workers_expected: expected,
     supervisor,
     workers,
+  };
+}
+
+/** Each worker has an outbox of its own: one that cannot be written to is what is shown. */
+function joinLedgers(ledgers: readonly Value[]): Value | null {
+  if (ledgers.length === 0) return null;
+  const faulty = ledgers.find(({ writable }) => writable === false);
+  return {
+    ...(faulty ?? ledgers[0]),
+    store_failing: ledgers.some(({ store_failing: isFailing }) => isFailing === true),
+    kept_rows: sum(ledgers, "kept_rows"),
+    outbox_batches: sum(ledgers, "outbox_batches"),
   };
 }
 

@@ -2,7 +2,6 @@
 
 import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, type StateDriver } from "@sluice/spec";
 import type { ConfigEdits } from "../../generation/edits.ts";
-import type { DataFolderWatch } from "../../resources/data-folder.ts";
 import type { Ledger } from "../../resources/ledger.ts";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
@@ -16,7 +15,6 @@ export interface StateMetricParts {
   readonly shared: Pick<SharedPool, "find">;
   readonly ledger: Pick<Ledger, "health">;
   readonly state: Pick<StateDriver, "isAway">;
-  readonly dataFolder: Pick<DataFolderWatch, "isIntact">;
   /** Files of plugins that wait for a restart. */
   readonly waitingForRestart: () => readonly string[];
 }
@@ -32,7 +30,7 @@ export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
 
 /** Adds what is known by looking: nothing of it is counted while requests are served. */
 export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts): void {
-  const { edits, shared, ledger, state, dataFolder } = parts;
+  const { edits, shared, ledger, state } = parts;
   const gauge = (description: (typeof STATE)[keyof typeof STATE], look: () => Iterable<Sample>): void => {
     metrics.observe("gauge", description, look);
   };
@@ -82,7 +80,9 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
   gauge(STATE.outbox, () => one(ledger.health().pendingBatches));
   gauge(STATE.lag, () => one(ledger.health().lagMs / 1_000));
   gauge(STATE.storeFailing, () => one(Number(ledger.health().isStoreFailing)));
-  gauge(STATE.dataFolder, () => one(Number(dataFolder.isIntact)));
+  gauge(STATE.dataFolder, () => one(Number(ledger.health().fault?.place !== "data_folder")));
+  gauge(STATE.writable, () => one(Number(ledger.health().fault === undefined)));
+  gauge(STATE.keptRows, () => one(ledger.health().keptRows));
   gauge(STATE.stateAway, () => one(state.isAway === undefined ? undefined : Number(state.isAway)));
 }
 

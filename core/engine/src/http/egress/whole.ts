@@ -12,6 +12,7 @@ export function writeWhole(response: ServerResponse, reply: WholeReply, headers:
   }
   const { bytes } = reply.document;
   const isText = typeof bytes === "string";
+  if (!isText && !(bytes instanceof Uint8Array)) throw new TypeError("the document's bytes are no bytes");
   const length = isText ? Buffer.byteLength(bytes) : bytes.length;
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(reply.status, headers);
@@ -21,6 +22,7 @@ export function writeWhole(response: ServerResponse, reply: WholeReply, headers:
 }
 
 function writePieces(response: ServerResponse, status: number, pieces: readonly Uint8Array[], headers: string[]): void {
+  if (!pieces.every((piece) => piece instanceof Uint8Array)) throw new TypeError("a piece of the document is no bytes");
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(status, headers);

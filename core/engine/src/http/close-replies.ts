@@ -1,0 +1,27 @@
+/** Ends replies that are not going to be written, whatever a step has made of them. */
+
+import { discardReply } from "@sluice/kit";
+import type { Reply } from "@sluice/spec";
+
+/** How long a reply may take to end. */
+const MAX_WAIT_MS = 250;
+
+/** Closes each reply, the outermost first. Returns what went wrong, and never rejects: rows do not wait for a broken reply. */
+export async function closeReplies(replies: readonly Reply[]): Promise<readonly unknown[]> {
+  const faults: unknown[] = [];
+  for (const reply of replies) {
+    if (reply.kind === "whole") continue;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`The reply did not end within ${MAX_WAIT_MS} ms.`)), MAX_WAIT_MS);
+    });
+    try {
+      await Promise.race([discardReply(reply), late]);
+    } catch (error) {
+      faults.push(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  return faults;
+}
