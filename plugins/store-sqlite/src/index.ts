@@ -1,6 +1,6 @@
 /** @sluice/store-sqlite: keys, teams and the ledger in one SQLite file, by `node:sqlite`. */
 
-import type { Host, StoreDefinition } from "@sluice/spec";
+import type { StoreDefinition, StoreHost } from "@sluice/spec";
 import { createSqliteStore } from "./store.ts";
 import type { SqliteConfig } from "./store.ts";
 
@@ -20,9 +20,8 @@ const definition: StoreDefinition<SqliteConfig> = Object.freeze({
       path: {
         type: "string",
         minLength: 1,
-        default: "data/sluice.db",
         description:
-          "The database file, relative to the process's working directory. Missing folders are made. `:memory:` keeps nothing after the end.",
+          "The database file, relative to the process's working directory. Absent: `sluice.db` in `server.data_directory`. Missing folders are made. `:memory:` keeps nothing after the end.",
         examples: ["/var/lib/sluice/sluice.db"],
       },
       synchronous: {
@@ -34,7 +33,7 @@ const definition: StoreDefinition<SqliteConfig> = Object.freeze({
       },
     },
   },
-  create: (config: SqliteConfig, host: Host) => createSqliteStore(config, host.log),
+  create: (config: SqliteConfig, host: StoreHost) => createSqliteStore(config, host),
 });
 
 export default definition;

@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createKysely } from "./dialect.ts";
+import { createKysely, runHere } from "./dialect.ts";
 import { migrations } from "./migrations.ts";
 import { key, team } from "./records.fixture.ts";
 import { createSqliteStore } from "./store.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
 const signal = new AbortController().signal;
 
 let directory: string;
@@ -19,7 +20,7 @@ let store: Store;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-keys-"));
   path = join(directory, "sluice.db");
-  store = createSqliteStore({ path }, log);
+  store = createSqliteStore({ path }, host);
   await store.start(signal);
 });
 
@@ -128,11 +129,13 @@ describe("many writers at once", () => {
   test("lose no change, and bring back neither a block nor a digest that is gone", async () => {
     await store.keys.insert(other("k1", { digest: "d0" }));
     // A second connection stands for another process.
-    const second = createSqliteStore({ path }, log);
+    const second = createSqliteStore({ path }, host);
     await second.start(signal);
     const writes: Promise<unknown>[] = [];
     for (let round = 0; round < 50; round++) {
       const [one, two] = round % 2 === 0 ? [store, second] : [second, store];
+      // Writes of two processes have no order: the last round comes after all others.
+      if (round === 49) await Promise.all(writes);
       writes.push(one.keys.update("k1", { rpm: round }));
       writes.push(two.keys.update("k1", { metadata: { round } }));
       writes.push(one.keys.rotate("k1", { digest: `d${round + 1}`, last4: "last", previousUntilMs: null }));
@@ -181,7 +184,7 @@ test("a file of the first schema is brought up to date: defaults filled in, alia
   await store.stop();
   const old = join(directory, "old.db");
   const database = new DatabaseSync(old);
-  const kysely = createKysely(database);
+  const kysely = createKysely(runHere(database));
   await migrations["0001_first"]?.up(kysely);
   const first = "('0001_first', '2026-01-01T00:00:00Z')";
   database.exec(`create table kysely_migration (name text primary key, timestamp text not null);
@@ -193,7 +196,7 @@ test("a file of the first schema is brought up to date: defaults filled in, alia
   insert.run("a", "d2", "same", "lost", 2);
   insert.run("c", "d3", null, null, 3);
   database.close();
-  const upgraded = createSqliteStore({ path: old }, log);
+  const upgraded = createSqliteStore({ path: old }, host);
   await upgraded.start(signal);
   expect((await upgraded.keys.list({ offset: 0, limit: 9 })).keys).toMatchObject([
     { id: "b", alias: "same", spendScope: "key", previousDigest: null, previousUntilMs: null, softBudgetNanoUsd: null },
@@ -208,7 +211,7 @@ test("a file from before soft budgets keeps its keys and teams, and takes soft b
   await store.stop();
   const old = join(directory, "old.db");
   const database = new DatabaseSync(old);
-  const kysely = createKysely(database);
+  const kysely = createKysely(runHere(database));
   for (const name of ["0001_first", "0002_teams_and_rotation"]) await migrations[name]?.up(kysely);
   database.exec(`create table kysely_migration (name text primary key, timestamp text not null);
     create table kysely_migration_lock (id text primary key, is_locked integer not null default 0);
@@ -219,7 +222,7 @@ test("a file from before soft budgets keeps its keys and teams, and takes soft b
     insert into virtual_key (id, digest, last4, models, tags, metadata, guardrails, team_id, blocked, created_at_ms)
       values ('k', 'd', 'last', '[]', '[]', '{}', '[]', 't', 0, 1)`);
   database.close();
-  const upgraded = createSqliteStore({ path: old }, log);
+  const upgraded = createSqliteStore({ path: old }, host);
   for (const softBudgetNanoUsd of [null, 5]) {
     await upgraded.start(signal);
     expect(await upgraded.keys.find("k")).toMatchObject({ teamId: "t", softBudgetNanoUsd });

@@ -7,10 +7,10 @@ import type { KeyTable, Schema } from "./schema.ts";
 import { withoutNul } from "./text.ts";
 
 /**
- * Makes the key store. `database` is asked at every call, because the file opens after this is made. What must be unique and
+ * Makes the key store: `database` reads, `writer` changes. Both are asked at every call, because the file opens after this is made. What must be unique and
  * which team must exist is the file's own business, by indexes and triggers: no other writer comes between a look and a write.
  */
-export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
+export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kysely<Schema> = database): KeyStore {
   const find = async (id: string): Promise<KeyRecord | undefined> => {
     const row = await database().selectFrom("virtual_key").selectAll().where("id", "=", id).executeTakeFirst();
     return row && toRecord(row);
@@ -42,7 +42,7 @@ export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
     async insert(key) {
       const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
       try {
-        await database().insertInto("virtual_key").values(row).execute();
+        await writer().insertInto("virtual_key").values(row).execute();
         return "added";
       } catch (error) {
         return conflictOf(error);
@@ -52,19 +52,14 @@ export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
       const columns = toColumns(changes);
       if (Object.keys(columns).length === 0) return find(id);
       try {
-        const row = await database()
-          .updateTable("virtual_key")
-          .set(columns)
-          .where("id", "=", id)
-          .returningAll()
-          .executeTakeFirst();
+        const row = await writer().updateTable("virtual_key").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
         return row && toRecord(row);
       } catch (error) {
         return conflictOf(error);
       }
     },
     async rotate(id, { digest, last4, previousUntilMs }) {
-      const row = await database()
+      const row = await writer()
         .updateTable("virtual_key")
         .set({
           digest,
@@ -79,7 +74,7 @@ export function createKeyStore(database: () => Kysely<Schema>): KeyStore {
       return row && toRecord(row);
     },
     async delete(id) {
-      const result = await database().deleteFrom("virtual_key").where("id", "=", id).executeTakeFirst();
+      const result = await writer().deleteFrom("virtual_key").where("id", "=", id).executeTakeFirst();
       return result.numDeletedRows > 0n;
     },
   };

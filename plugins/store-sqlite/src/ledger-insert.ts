@@ -1,15 +1,18 @@
 /** Writes spend rows: one prepared statement, one transaction. Kysely would cost several times the insert itself. */
 
 import type { SpendRow } from "@sluice/spec";
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
 import { toJsonText, withoutNul } from "./text.ts";
+
+/** A row as its columns have it, in the order of `LEDGER_COLUMNS`. */
+export type LedgerValues = readonly SQLInputValue[];
 
 /**
  * Prepares the insert on an open database. The function it returns inserts all rows or throws and inserts none; a row
  * whose `(requestId, attempt)` is there stays as it is.
  */
-export function createLedgerInsert(database: DatabaseSync): (rows: readonly SpendRow[]) => void {
+export function createLedgerInsert(database: DatabaseSync): (rows: readonly LedgerValues[]) => void {
   // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other constraint.
   const insert = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
@@ -22,7 +25,7 @@ export function createLedgerInsert(database: DatabaseSync): (rows: readonly Spen
     if (rows.length === 0) return;
     begin.run();
     try {
-      for (const row of rows) insertRow(insert, row);
+      for (const row of rows) insert.run(...row);
       commit.run();
     } catch (error) {
       // A full disk ends the transaction by itself; then there is nothing to roll back.
@@ -32,9 +35,9 @@ export function createLedgerInsert(database: DatabaseSync): (rows: readonly Spen
   };
 }
 
-/** The order of the arguments is the order of `LEDGER_COLUMNS`; a test writes and reads a row with all different values. */
-function insertRow(insert: StatementSync, row: SpendRow): void {
-  insert.run(
+/** The values of a row, in the order of `LEDGER_COLUMNS`; a test writes and reads a row with all different values. */
+export function ledgerValues(row: SpendRow): LedgerValues {
+  return [
     withoutNul(row.requestId),
     row.attempt,
     text(row.callType),
@@ -65,7 +68,7 @@ function insertRow(insert: StatementSync, row: SpendRow): void {
     row.tags === undefined || row.tags.length === 0 ? null : toJsonText(row.tags),
     json(row.metadata),
     text(row.clientAddress),
-  );
+  ];
 }
 
 // Rows may have waited in an outbox that another version wrote, so a member may be missing whatever its type says.

@@ -5,6 +5,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { createLedgerAnswers, type LedgerQuestion } from "./ledger-questions.ts";
 import { LedgerThread } from "./ledger-thread.ts";
+import { isBusy } from "./open-database.ts";
 
 /** How long the event loop is kept at a time where there is no thread, in milliseconds. */
 const TURN_MS = 5;
@@ -35,10 +36,19 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
   const ask = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> =>
     thread === undefined ? askHere(question, signal) : thread.ask(question, signal);
 
+  /** One request has few rows: they cost less than the message to the thread, which can wait for a lock. */
+  const askOfOne = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> => {
+    try {
+      return await askHere(question, signal);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return ask(question, signal);
+    }
+  };
+
   return {
-    // One request has few rows: they cost less than the message to the thread.
     rows: async (query, signal) =>
-      (await (query.requestId === undefined ? ask : askHere)({ about: "rows", query }, signal)) as readonly SpendRow[],
+      (await (query.requestId === undefined ? ask : askOfOne)({ about: "rows", query }, signal)) as readonly SpendRow[],
     days: async (filter, signal) => (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
     tags: async (filter, signal) => (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
     spent: async (filter, signal) => ((await ask({ about: "spent", filter }, signal)) as readonly number[])[0] ?? 0,

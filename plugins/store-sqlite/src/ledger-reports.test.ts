@@ -10,6 +10,7 @@ import { createSqliteStore } from "./store.ts";
 
 const DAY_MS = 86_400_000;
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
 const never = new AbortController().signal;
 
 const bare: SpendRow = {
@@ -85,7 +86,7 @@ afterEach(() => vi.useRealTimers());
 let files = 0;
 async function openStore(place: "memory" | "file"): Promise<Store> {
   const path = place === "memory" ? ":memory:" : join(folder, `${files++}.db`);
-  const store = createSqliteStore({ path }, log);
+  const store = createSqliteStore({ path }, host);
   await store.start(never);
   return store;
 }

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { createSqliteStore } from "./store.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
 
 /** Every member has a value of its own, so that no two columns can be exchanged unnoticed. */
 const full: SpendRow = {
@@ -66,7 +67,7 @@ const bare: SpendRow = {
 let store: Store;
 
 beforeEach(async () => {
-  store = createSqliteStore({ path: ":memory:" }, log);
+  store = createSqliteStore({ path: ":memory:" }, host);
   await store.start(new AbortController().signal);
 });
 
@@ -133,7 +134,7 @@ test("reads page after page, newest first, whatever the filters: as a model of t
     { requiredKeys: [] },
   );
   const property = fc.asyncProperty(fc.array(row), query, fc.integer({ min: 1, max: 3 }), async (parts, filters, limit) => {
-    const own = createSqliteStore({ path: ":memory:" }, log);
+    const own = createSqliteStore({ path: ":memory:" }, host);
     await own.start(new AbortController().signal);
     const rows = parts.map((part) => ({ ...bare, ...part }));
     await own.ledger.insert(rows);

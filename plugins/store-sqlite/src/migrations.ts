@@ -79,4 +79,9 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table team add column passthrough integer not null default 0`.execute(database);
     },
   },
+  "0005_facts": {
+    async up(database) {
+      await sql`create table fact (name text primary key, value text not null) without rowid`.execute(database);
+    },
+  },
 };

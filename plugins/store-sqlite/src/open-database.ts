@@ -7,11 +7,8 @@ import { DatabaseSync } from "node:sqlite";
 /** How long `start` waits for another process that holds the file, in milliseconds. */
 const STARTING_BUSY_TIMEOUT_MS = 5_000;
 
-/**
- * How long a statement waits once requests are served. Short, because `node:sqlite` waits on the event loop; the engine
- * tries a refused ledger write again.
- */
-export const RUNNING_BUSY_TIMEOUT_MS = 100;
+/** How long a write waits for another process, in milliseconds: in a thread of its own. The engine tries rows again. */
+export const WRITING_BUSY_TIMEOUT_MS = 5_000;
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB (https://sqlite.org/rescode.html). */
 const CORRUPT_CODES: ReadonlySet<unknown> = new Set([11, 26]);
@@ -56,6 +53,14 @@ export function explainOpenError(error: unknown, path: string): Error {
       `and that no other process holds the file.`,
     { cause: error },
   );
+}
+
+/** SQLITE_BUSY and SQLITE_LOCKED: another connection holds what is needed. */
+const BUSY_CODES: ReadonlySet<unknown> = new Set([5, 6]);
+
+/** Whether an error says that another connection holds the file. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && BUSY_CODES.has(Number(error.errcode) & 0xff);
 }
 
 function isCorrupt(error: unknown): boolean {

@@ -4,6 +4,8 @@
 export interface Schema {
   virtual_key: KeyTable;
   team: TeamTable;
+  /** What the store knows of itself, by name. */
+  fact: { name: string; value: string };
   /** Kysely's own record of the migrations that ran. */
   kysely_migration: { name: string; timestamp: string };
 }

@@ -8,6 +8,7 @@ import { key } from "./records.fixture.ts";
 import { createSqliteStore } from "./store.ts";
 
 const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const host = { log, clock: { now: () => 0, monotonic: () => 0 }, dataDirectory: "/nonexistent" };
 const signal = new AbortController().signal;
 
 let directory: string;
@@ -17,7 +18,7 @@ let store: Store;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "sluice-store-"));
   path = join(directory, "made/here/sluice.db");
-  store = createSqliteStore({ path }, log);
+  store = createSqliteStore({ path }, host);
   await store.start(signal);
 });
 
@@ -32,7 +33,7 @@ test("takes NUL characters out of texts, lists and objects", async () => {
 });
 
 test("is safe to stop unstarted and twice, and says so when it is used closed", async () => {
-  const closed = createSqliteStore({ path: ":memory:" }, log);
+  const closed = createSqliteStore({ path: ":memory:" }, host);
   await closed.stop();
   await closed.stop();
   await expect(closed.keys.find("k1")).rejects.toThrow("is not open");
@@ -53,7 +54,7 @@ test("refuses a damaged file by name with a hint, and leaves it as it is", async
   await store.stop();
   const damaged = join(directory, "damaged.db");
   writeFileSync(damaged, "not a database at all ".repeat(400));
-  const other = createSqliteStore({ path: damaged }, log);
+  const other = createSqliteStore({ path: damaged }, host);
   await expect(other.start(signal)).rejects.toThrow(/damaged\.db is damaged or is no SQLite database.*move it away/);
   expect(readFileSync(damaged, "utf8")).toContain("not a database at all");
   await other.stop();
@@ -68,12 +69,12 @@ test("refuses a file that was cut, by name with a hint", async () => {
 });
 
 test("names a file that cannot be opened", async () => {
-  const other = createSqliteStore({ path: join(path, "below-a-file.db") }, log);
+  const other = createSqliteStore({ path: join(path, "below-a-file.db") }, host);
   await expect(other.start(signal)).rejects.toThrow(/below-a-file\.db cannot be opened/);
 });
 
 test("does nothing when its start was aborted", async () => {
   const aborted = join(directory, "aborted.db");
-  await expect(createSqliteStore({ path: aborted }, log).start(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  await expect(createSqliteStore({ path: aborted }, host).start(AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   expect(existsSync(aborted)).toBe(false);
 });

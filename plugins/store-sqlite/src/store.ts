@@ -1,20 +1,22 @@
 /** The living store: opens the file at `start`, and lends it to keys, teams and the ledger. */
 
-import type { Log, Store } from "@sluice/spec";
+import { GatewayError, type Store, type StoreHost } from "@sluice/spec";
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
-import { createKysely } from "./dialect.ts";
+import { createKysely, runHere } from "./dialect.ts";
 import { createKeyStore } from "./keys.ts";
-import { createLedgerInsert } from "./ledger-insert.ts";
+import { createLedgerInsert, type LedgerValues, ledgerValues } from "./ledger-insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger-reader.ts";
 import { migrate } from "./migrate.ts";
-import { openDatabase, RUNNING_BUSY_TIMEOUT_MS } from "./open-database.ts";
+import { openDatabase } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
+import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import { createTeamStore } from "./teams.ts";
+import { WriterThread } from "./writer-thread.ts";
 
 /** What YAML says about the store. */
 export interface SqliteConfig {
-  /** Relative to the working directory, or `:memory:`. Absent: `data/sluice.db`. */
+  /** Relative to the working directory, or `:memory:`. Absent: `sluice.db` in the data folder. */
   readonly path?: string;
   /** Absent: `normal`. */
   readonly synchronous?: "normal" | "full";
@@ -23,38 +25,74 @@ export interface SqliteConfig {
 /** What is there between `start` and `stop`. */
 interface Opened {
   readonly database: DatabaseSync;
+  /** The file, by device and inode; `undefined` in memory. */
+  readonly identity: string | undefined;
+  /** Reads, on this thread. */
   readonly kysely: Kysely<Schema>;
-  readonly insert: ReturnType<typeof createLedgerInsert>;
+  /** Changes, in a thread of their own. */
+  readonly writer: Kysely<Schema>;
+  readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | void;
   readonly reader: SqliteLedgerReader;
+  stop(): Promise<void>;
 }
 
 /** Makes a store that is closed until `start`. Every other member throws before `start` and after `stop`. */
-export function createSqliteStore(config: SqliteConfig, log: Log): Store {
-  const path = config.path ?? "data/sluice.db";
+export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store {
+  const path = storeFile(config.path, host.dataDirectory);
   let current: Opened | undefined;
 
   const opened = (): Opened => {
     if (current === undefined) throw new Error(`the sqlite store ${path} is not open: start it first`);
     return current;
   };
+  const fault = (): string | undefined => {
+    if (path === MEMORY) return undefined;
+    const found = identityOf(path);
+    if (current === undefined || found === current.identity) return undefined;
+    const what = found === undefined ? "is missing" : "is another file than at the start";
+    return `The store file ${path} ${what}. Put the file back, or stop the gateway, restore a copy and start it.`;
+  };
+  /** What is written to a file that was deleted is lost with the process. */
+  const writable = (): Opened => {
+    const text = fault();
+    if (text === undefined) return opened();
+    throw new GatewayError("overloaded", "The store cannot be written to at the moment.", { cause: new Error(text) });
+  };
+  const database = (): Kysely<Schema> => opened().kysely;
+  const writer = (): Kysely<Schema> => writable().writer;
 
   return {
-    async start(signal) {
+    async start(signal, { mustExist = false } = {}) {
       signal.throwIfAborted();
       if (current !== undefined) return;
-      current = await open(path, config.synchronous ?? "normal", signal, log);
-      log.info("the store is open", { store: "sqlite", path });
+      checkStoreFile(path, { isDefault: config.path === undefined, mustExist });
+      current = await open(path, config.synchronous ?? "normal", signal, host);
+      host.log.info("the store is open", { store: "sqlite", path });
     },
     async stop() {
       const closing = current;
       current = undefined;
-      await closing?.reader.stop();
-      closing?.database.close();
+      await closing?.stop();
     },
-    keys: createKeyStore(() => opened().kysely),
-    teams: createTeamStore(() => opened().kysely),
+    fault,
+    ...(path !== MEMORY && {
+      async keep(name: string, value: string) {
+        await writer()
+          .insertInto("fact")
+          .values({ name, value })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
+        const row = await database().selectFrom("fact").select("value").where("name", "=", name).executeTakeFirstOrThrow();
+        return row.value;
+      },
+    }),
+    keys: createKeyStore(database, writer),
+    teams: createTeamStore(database, writer),
     ledger: {
-      insert: async (rows) => opened().insert(rows),
+      insert: async (rows) => {
+        const { insert } = writable();
+        if (rows.length > 0) await insert(rows.map(ledgerValues));
+      },
       rows: async (query, signal) => opened().reader.rows(query, signal),
       days: async (filter, signal) => opened().reader.days(filter, signal),
       tags: async (filter, signal) => opened().reader.tags(filter, signal),
@@ -64,14 +102,30 @@ export function createSqliteStore(config: SqliteConfig, log: Log): Store {
 }
 
 /** Opens, migrates and prepares. Leaves no file open when one of these fails. */
-async function open(path: string, synchronous: "normal" | "full", signal: AbortSignal, log: Log): Promise<Opened> {
+async function open(path: string, synchronous: "normal" | "full", signal: AbortSignal, { log }: StoreHost): Promise<Opened> {
   const database = openDatabase(path, synchronous);
   try {
-    const kysely = createKysely(database);
+    const kysely = createKysely(runHere(database));
     await migrate(database, kysely, path);
     signal.throwIfAborted();
-    database.exec(`pragma busy_timeout = ${RUNNING_BUSY_TIMEOUT_MS}`);
-    return { database, kysely, insert: createLedgerInsert(database), reader: createLedgerReader(database, path, log) };
+    // From here on this connection reads: it never waits on the event loop.
+    database.exec("pragma busy_timeout = 0");
+    const reader = createLedgerReader(database, path, log);
+    // A database in memory belongs to its connection.
+    const thread = path === MEMORY ? undefined : new WriterThread(path, synchronous, log);
+    return {
+      database,
+      identity: path === MEMORY ? undefined : identityOf(path),
+      kysely,
+      writer: thread === undefined ? kysely : createKysely((sql, parameters) => thread.run(sql, parameters)),
+      insert: thread === undefined ? createLedgerInsert(database) : (rows) => thread.insert(rows),
+      reader,
+      async stop() {
+        await thread?.stop();
+        await reader.stop();
+        database.close();
+      },
+    };
   } catch (error) {
     database.close();
     throw error;

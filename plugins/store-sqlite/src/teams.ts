@@ -6,8 +6,8 @@ import { limitColumns, limitMembers } from "./limits.ts";
 import type { Schema, TeamTable } from "./schema.ts";
 import { withoutNul } from "./text.ts";
 
-/** Makes the team store. `database` is asked at every call, because the file opens after this is made. */
-export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
+/** Makes the team store: `database` reads, `writer` changes. Both are asked at every call, because the file opens after this is made. */
+export function createTeamStore(database: () => Kysely<Schema>, writer: () => Kysely<Schema> = database): TeamStore {
   const find = async (id: string): Promise<TeamRecord | undefined> => {
     const row = await database().selectFrom("team").selectAll().where("id", "=", id).executeTakeFirst();
     return row && toRecord(row);
@@ -21,7 +21,7 @@ export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
     },
     async insert(team) {
       const row = { id: withoutNul(team.id), created_at_ms: team.createdAtMs, ...limitColumns(team) } as TeamTable;
-      const added = await database()
+      const added = await writer()
         .insertInto("team")
         .values(row)
         .onConflict((conflict) => conflict.doNothing())
@@ -31,12 +31,12 @@ export function createTeamStore(database: () => Kysely<Schema>): TeamStore {
     async update(id, changes) {
       const columns = limitColumns(changes);
       if (Object.keys(columns).length === 0) return find(id);
-      const row = await database().updateTable("team").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
+      const row = await writer().updateTable("team").set(columns).where("id", "=", id).returningAll().executeTakeFirst();
       return row && toRecord(row);
     },
     // A trigger deletes the team's keys within the same statement.
     async delete(id) {
-      const result = await database().deleteFrom("team").where("id", "=", id).executeTakeFirst();
+      const result = await writer().deleteFrom("team").where("id", "=", id).executeTakeFirst();
       return result.numDeletedRows > 0n;
     },
   };

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Host, type Log, type PassthroughRequest, type ProviderDefinition, Secret } from "@sluice/spec";
 import type { ProviderSettings, Snapshot } from "../../config/snapshot.ts";
 import type { Definitions } from "../../registry/definitions.ts";
+import { readStoreMark } from "../../resources/store-mark.ts";
 import { systemClock } from "../../telemetry/clock.ts";
 import { type Check, reasonOf } from "./check.ts";
 
@@ -16,19 +17,21 @@ const LOOKS = 5;
 const nobody: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Opens the store as a start would, schema and all, and closes it. */
-export async function checkStore({ store: { use, options } }: Snapshot, definitions: Definitions): Promise<Check> {
+export async function checkStore({ store, server }: Snapshot, definitions: Definitions): Promise<Check> {
   const name = "store";
+  const { use, options } = store;
+  const { dataDirectory } = server;
   const fix = "The start would fail as well: correct `store` in gateway.yaml, or what it names.";
   const definition = definitions.stores.get(use);
   if (definition === undefined) return { name, grade: "fail", found: `no plugin provides ${use}`, fix };
   const beganMs = performance.now();
   try {
-    const store = definition.create(options as never, { log: nobody, clock: systemClock });
+    const opened = definition.create(options as never, { log: nobody, clock: systemClock, dataDirectory });
     try {
-      await store.start(AbortSignal.timeout(START_MS));
+      await opened.start(AbortSignal.timeout(START_MS), { mustExist: readStoreMark(dataDirectory) !== undefined });
       return { name, grade: "ok", found: `${use}, open and up to date in ${ms(performance.now() - beganMs)}` };
     } finally {
-      await store.stop();
+      await opened.stop();
     }
   } catch (error) {
     return { name, grade: "fail", found: `${use} does not open: ${reasonOf(error)}`, fix };

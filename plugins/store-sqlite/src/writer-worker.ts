@@ -1,0 +1,53 @@
+/** The thread that writes: a connection of its own to a file that exists, one task after the other. */
+
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { type StatementResult, statementsOf } from "./dialect.ts";
+import { createLedgerInsert, type LedgerValues } from "./ledger-insert.ts";
+import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
+
+/** What the thread is asked to do. */
+export type WriterTask =
+  | { readonly kind: "insert"; readonly rows: readonly LedgerValues[] }
+  | { readonly kind: "statement"; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
+  | { readonly kind: "end" };
+
+/** What the thread is sent. */
+export interface WriterQuestion {
+  readonly id: number;
+  readonly task: WriterTask;
+}
+
+/** What the thread sends back. */
+export type WriterAnswer =
+  | { readonly id: number; readonly kind: "done"; readonly result: StatementResult }
+  | { readonly id: number; readonly kind: "error"; readonly message: string; readonly errcode: unknown };
+
+const { file, synchronous } = workerData as { file: string; synchronous: string };
+// A file that is gone must not come back empty.
+const place = pathToFileURL(file);
+place.searchParams.set("mode", "rw");
+const database = new DatabaseSync(place, { timeout: WRITING_BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+database.exec(`pragma synchronous = ${synchronous}; pragma cache_size = -16000; pragma temp_store = memory;`);
+const insert = createLedgerInsert(database);
+const run = statementsOf(database);
+
+parentPort?.on("message", ({ id, task }: WriterQuestion) => {
+  if (task.kind === "end") {
+    database.close();
+    parentPort?.close();
+    return;
+  }
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
+  const send = (answer: WriterAnswer): void => parentPort?.postMessage(answer);
+  try {
+    if (task.kind === "insert") {
+      insert(task.rows);
+      send({ id, kind: "done", result: { rows: [], changes: task.rows.length } });
+    } else send({ id, kind: "done", result: run(task.sql, task.parameters) });
+  } catch (error) {
+    const errcode = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+    send({ id, kind: "error", message: error instanceof Error ? error.message : String(error), errcode });
+  }
+});
