@@ -75,6 +75,8 @@ describe.skipIf(!mayMount)(`a full disk (a tmpfs of ${DISK}; skipped where this 
     await eventually("some replies", () => statuses.size > 10);
     fill();
     await eventually("the refusals", async () => (await ready()) === 503);
+    // What was let in before has been called.
+    await eventually("the end of what was under way", async () => (await metric("sluice_requests_in_flight")) === "0");
     const callsBefore = upstream.requests.length;
     const refusedBefore = [...statuses.values()].filter((status) => status === 503).length;
     await pause(FULL_MS);

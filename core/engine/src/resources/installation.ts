@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { unwritable } from "./writable-folder.ts";
 
 /** What an installation knows about itself. */
 export interface Installation {
@@ -55,7 +56,8 @@ export function openInstallation(options: InstallationOptions): Installation {
     return { pepper, ...readMasterKey(join(dataDirectory, "master.key")) };
   } catch (error) {
     if (error instanceof StartError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    // What the system says of making a folder on a read-only disk names neither.
+    const reason = unwritable(dataDirectory) ?? (error instanceof Error ? error.message : String(error));
     throw new StartError(
       `The data folder ${dataDirectory} cannot be used: ${reason}. Correct it, or name another in server.data_directory.`,
       {

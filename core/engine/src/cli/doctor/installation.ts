@@ -1,9 +1,10 @@
 /** The installation: the data folder and its secrets, the ports, and whether a gateway runs here already. */
 
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { ServerSettings } from "../../config/snapshot.ts";
+import { nearestFolder, unwritable } from "../../resources/writable-folder.ts";
 import { type Check, reasonOf } from "./check.ts";
 
 const MB = 1024 * 1024;
@@ -14,13 +15,12 @@ const ASK_MS = 2_000;
 /** Looks at the data folder. Makes and writes nothing. */
 export function checkDataFolder(folder: string): Check[] {
   const name = "data folder";
-  const place = existing(folder);
+  const place = nearestFolder(folder);
   const isThere = place === folder;
-  try {
-    accessSync(place, constants.W_OK | constants.X_OK);
-  } catch (error) {
+  const fault = unwritable(folder);
+  if (fault !== undefined) {
     const fix = `Let this user write there, or name another folder in server.data_directory.`;
-    return [{ name, grade: "fail", found: `${place} cannot be written to (${reasonOf(error)})`, fix }];
+    return [{ name, grade: "fail", found: fault, fix }];
   }
   const { uid, mode } = statSync(place);
   const checks: Check[] = [];
@@ -130,10 +130,4 @@ async function answers(host: string, port: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-function existing(folder: string): string {
-  let place = folder;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
-  return place;
 }
