@@ -84,7 +84,11 @@ it("leaves one row for each call that was made, of every kind of route, and coun
   expect(readdirSync(workspace.dataDirectory)).not.toContain("calls.log");
   gateway = await startGateway(workspace);
   const again = await spendRows(gateway, { limit: "100" });
-  expect(rowsIn(again).filter((row) => rowsIn(rows).includes(row)).toSorted()).toEqual(rowsIn(rows).toSorted());
+  expect(
+    rowsIn(again)
+      .filter((row) => rowsIn(rows).includes(row))
+      .toSorted(),
+  ).toEqual(rowsIn(rows).toSorted());
   expect(again.filter(({ metadata }) => metadata["interrupted"] === true)).toHaveLength(4);
   expect(readdirSync(join(workspace.dataDirectory))).toContain("store.id");
 });

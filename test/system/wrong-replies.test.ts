@@ -86,7 +86,9 @@ const cases = Object.keys(DEEDS).flatMap((deed) => [
   { deed, stream: false, isEarly: true },
 ]);
 // Without a reply there is nothing to change.
-const possible = cases.filter(({ deed, isEarly }) => !isEarly || !["no-kind", "no-status", "low-status", "changed-later"].includes(deed));
+const possible = cases.filter(
+  ({ deed, isEarly }) => !isEarly || !["no-kind", "no-status", "low-status", "changed-later"].includes(deed),
+);
 
 describe("what a step leaves that is no reply", () => {
   it.each(possible)("$deed, streamed: $stream, before the call: $isEarly", async ({ deed, stream, isEarly }) => {
