@@ -56,7 +56,9 @@ function answer(type: string, body: string): void {
   upstream.answer((response) => response.writeHead(200, { "content-type": type }).end(body));
 }
 
-const ASKED = { model: "m" };
+/** A request of each API that says nothing of note. Where the path names the model, the body does not. */
+const asked = (name: Name): object =>
+  name === "gemini" ? { contents: [] } : name === "bedrock" ? { messages: [] } : { model: "m", messages: [] };
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -211,7 +213,7 @@ describe.each(STREAMS)("a native stream of %s, %s", (name, _what, piece, end) =>
 
   it.each([1, 2, 4])("does not say a forbidden word in pieces of %i characters: the connection is cut", async (size) => {
     answer("text/event-stream", stream(`${LEAD}${BAD} tail`, size));
-    const response = await post(name, ASKED);
+    const response = await post(name, asked(name));
     let body = "";
     const read = async (): Promise<void> => {
       for await (const chunk of response.body ?? []) body += Buffer.from(chunk).toString("utf8");
@@ -222,19 +224,19 @@ describe.each(STREAMS)("a native stream of %s, %s", (name, _what, piece, end) =>
 
   it("that begins with a forbidden word is an answer with a status of its own", async () => {
     answer("text/event-stream", stream(`${LEAD}${BAD} tail`, 200));
-    const response = await post(name, ASKED);
+    const response = await post(name, asked(name));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: "guardrail_violation", param: "no-bad" } });
   });
 
   it.each([1, 3, 200])("is masked in pieces of %i characters, and otherwise as it came", async (size) => {
     answer("text/event-stream", stream(`${LEAD}${MASKED} and ${MASKED}.`, size));
-    const body = await (await post(name, ASKED)).text();
+    const body = await (await post(name, asked(name))).text();
     const said = saidIn(body);
     expect(said.split("***")).toHaveLength(3);
     expect(said).not.toContain(MASKED);
     answer("text/event-stream", stream(LEAD, size));
-    expect(await (await post(name, ASKED)).text()).toBe(stream(LEAD, size));
+    expect(await (await post(name, asked(name))).text()).toBe(stream(LEAD, size));
   });
 });
 
@@ -252,10 +254,10 @@ describe("a native reply that is whole", () => {
     ["bedrock", { output: { message: { content: [{ text: MASKED }, { toolUse: { toolUseId: "t", input: { q: MASKED } } }] } } }],
   ])("of %s is judged in all of its texts", async (name, reply) => {
     answer("application/json", JSON.stringify(reply));
-    const body = await (await post(name, ASKED)).text();
+    const body = await (await post(name, asked(name))).text();
     expect(body).toBe(JSON.stringify(reply).replaceAll(MASKED, "***"));
     answer("application/json", JSON.stringify(reply).replaceAll(MASKED, BAD));
-    expect((await post(name, ASKED)).status).toBe(400);
+    expect((await post(name, asked(name))).status).toBe(400);
   });
 });
 
@@ -266,14 +268,14 @@ describe("what nobody can read", () => {
     ["an event that is no JSON", "data: hello\n\n"],
   ])("does not pass: %s", async (_what, body) => {
     answer("text/event-stream", body);
-    const text = await (await post("mistral", ASKED)).text();
+    const text = await (await post("mistral", asked("mistral"))).text();
     expect(text).toMatch(/The guardrails cannot read the events|an event that is no JSON object/);
     expect(text).not.toContain("hello");
   });
 
   it("does not pass: a binary stream of Bedrock", async () => {
     answer("application/vnd.amazon.eventstream", "\u0000\u0000hello");
-    const text = await (await post("bedrock", ASKED)).text();
+    const text = await (await post("bedrock", asked("bedrock"))).text();
     expect(JSON.parse(text)).toMatchObject({ error: { type: "guardrail_violation" } });
   });
 });
@@ -302,7 +304,7 @@ describe("what a dialect does not know", () => {
     ["mistral", event({ error: { message: BAD } })],
   ])("is judged as it comes: %s %s", async (name, body) => {
     answer("text/event-stream", body);
-    const text = await (await post(name, ASKED)).text();
+    const text = await (await post(name, asked(name))).text();
     expect(text).toContain("guardrail_violation");
     expect(text).not.toContain(BAD);
   });
