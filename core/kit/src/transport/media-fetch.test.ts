@@ -248,3 +248,22 @@ it("fetches so many at the same time and no more", async () => {
   for (const response of waiting) png(response);
   expect((await Promise.all(all)).map(({ mimeType }) => mimeType)).toEqual(Array(3).fill("image/png"));
 });
+
+it("keeps a place for a key that fetches beside one that has taken all it may", async () => {
+  const waiting: ServerResponse[] = [];
+  const { server, settings } = await store((request, response) => {
+    if (request.url === "/quick") png(response);
+    else waiting.push(response);
+  });
+  const fetcher = createMediaFetcher({ ...SETTINGS, ...settings, maxParallel: 4 });
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const by = (key: string, path: string) =>
+    fetcher.fetch(`${server.url}${path}`, "image", PATH, leaving.signal, { key, team: undefined });
+  await by("victim", "/quick");
+  const attack = Array.from({ length: 20 }, (_, n) => by("attacker", `/slow/${n}`).catch(() => undefined));
+  await expect.poll(() => waiting.length).toBe(2);
+  expect((await by("victim", "/quick")).mimeType).toBe("image/png");
+  leaving.abort();
+  await Promise.all(attack);
+});

@@ -7,6 +7,7 @@
 import { buildConnector, Client } from "undici";
 import { GatewayError, isGatewayError, type MediaFetchSettings } from "@sluice/spec";
 import { type Resolve, systemResolve, vettingLookup, vetUrl, type VettedUrl } from "./media-address.ts";
+import { type Holder, holderOf } from "../state/parts.ts";
 import { Slots } from "./media-slots.ts";
 import { type MediaKind, mediaTypeOf } from "./media-type.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -23,9 +24,9 @@ export interface MediaFetcher {
   readonly settings: MediaFetchSettings;
   /**
    * Fetches a URL that stands at `path` of the client's request. Rejects with `invalid_field`, which says why and names the
-   * path and never the URL; with `overloaded`; with the signal's reason.
+   * path and never the URL; with `overloaded`; with the signal's reason. `holder` is the key whose part of the places is used.
    */
-  fetch(url: string, kind: MediaKind, path: string, signal: AbortSignal): Promise<FetchedMedium>;
+  fetch(url: string, kind: MediaKind, path: string, signal: AbortSignal, holder?: Holder): Promise<FetchedMedium>;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -34,14 +35,14 @@ const MAX_HEADER_BYTES = 16_384;
 
 /** A fetcher. `resolve` gives the addresses of a name. */
 export function createMediaFetcher(settings: MediaFetchSettings, resolve: Resolve = systemResolve): MediaFetcher {
-  const slots = new Slots(settings.maxParallel);
+  const slots = new Slots(settings.maxParallel, 2 * settings.timeoutMs);
   return {
     settings,
-    async fetch(url, kind, path, signal) {
+    async fetch(url, kind, path, signal, holder = holderOf(undefined)) {
       const deadline = AbortSignal.timeout(settings.timeoutMs);
       const both = AbortSignal.any([signal, deadline]);
       try {
-        return await slots.run(both, () => follow(url, kind, settings, resolve, both));
+        return await slots.run(holder, both, () => follow(url, kind, settings, resolve, both));
       } catch (error) {
         signal.throwIfAborted();
         if (isGatewayError(error) && error.code === "overloaded") throw error;

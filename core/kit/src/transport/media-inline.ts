@@ -8,6 +8,7 @@ import {
   type ProviderRequest,
   type SharedValue,
 } from "@sluice/spec";
+import { type Holder, holderOf } from "../state/parts.ts";
 import { isObject } from "../json/narrow.ts";
 import { isFetcherConcern } from "./media-address.ts";
 import type { FetchedMedium, MediaFetcher } from "./media-fetch.ts";
@@ -35,7 +36,10 @@ interface Found {
 /** Puts media into requests. Made once for each provider that fetches. */
 export interface MediaInliner extends SharedValue {
   /** The request with its media by value; the same request where it has none by URL. Rejects as {@link MediaFetcher.fetch} does. */
-  inline(request: ProviderRequest, exchange: Pick<Exchange, "signal">): Promise<ProviderRequest>;
+  inline(
+    request: ProviderRequest,
+    exchange: Pick<Exchange, "signal"> & Partial<Pick<Exchange, "identity">>,
+  ): Promise<ProviderRequest>;
 }
 
 export function createMediaInliner(fetcher: MediaFetcher): MediaInliner {
@@ -55,7 +59,7 @@ export function createMediaInliner(fetcher: MediaFetcher): MediaInliner {
       if (extra !== undefined) throw refused(extra.path, `more than ${MAX_MEDIA} media by URL`);
       const kept = fetched.get(exchange) ?? new Map<string, Promise<FetchedMedium>>();
       fetched.set(exchange, kept);
-      const inlined = await fetchAll(found, kept, fetcher, exchange.signal);
+      const inlined = await fetchAll(found, kept, fetcher, exchange.signal, holderOf(exchange.identity));
       const changes = changesOf(value, (url, kind) => inlined.get(`${kind} ${url}`));
       return { ...request, document: request.document.with(changes) };
     },
@@ -68,13 +72,14 @@ async function fetchAll(
   kept: Map<string, Promise<FetchedMedium>>,
   fetcher: MediaFetcher,
   signal: AbortSignal,
+  holder: Holder,
 ): Promise<ReadonlyMap<string, Inlined>> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   let room = MAX_TOTAL_BYTES;
   const inlined = new Map<string, Inlined>();
   const work = [...found].map(async ([key, { url, kind, path }]) => {
-    const fetching = kept.get(key) ?? fetcher.fetch(url, kind, path, either);
+    const fetching = kept.get(key) ?? fetcher.fetch(url, kind, path, either, holder);
     kept.set(key, fetching);
     const { mimeType, bytes } = await fetching;
     room -= bytes.length;

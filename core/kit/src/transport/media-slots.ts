@@ -1,50 +1,31 @@
-/** Places for what may run at the same time, and a bounded line before them. */
+/** Places for fetches of media, with a part for each key. */
 
-import { GatewayError } from "@sluice/spec";
+import type { Holder } from "../state/parts.ts";
+import { type PlaceLimits, Places } from "../state/places.ts";
 
-/** Who may wait. Beyond it the gateway is overloaded. */
+/** Fetches that wait at most. */
 const MAX_WAITING = 256;
 
 /** A number of places. */
 export class Slots {
-  #free: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #places = new Places();
+  readonly #limits: PlaceLimits;
 
-  constructor(count: number) {
-    this.#free = count;
+  /** `waitMs` is more than any caller's own deadline: that ends the wait. */
+  constructor(count: number, waitMs: number) {
+    const what = "The gateway's fetching of media";
+    this.#limits = { places: count, queue: MAX_WAITING, waitMs, what, mayHaveAll: true };
   }
 
   /** Runs when there is a place. Rejects with the signal's reason, and with `overloaded` when too many wait. */
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(signal);
+  async run<T>(holder: Holder, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#places.hasRoom(holder, this.#limits)) this.#places.take(holder);
+    else await this.#places.wait(holder, this.#limits, signal);
     try {
       return await work();
     } finally {
-      const [next] = this.#waiting;
-      if (next === undefined) this.#free++;
-      else next();
+      this.#places.release(holder);
     }
-  }
-
-  #enter(signal: AbortSignal): Promise<void> | undefined {
-    signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
-      return undefined;
-    }
-    if (this.#waiting.size >= MAX_WAITING) throw new GatewayError("overloaded", "Too many media wait to be fetched.");
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        this.#waiting.delete(enter);
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      const leave = (): void => {
-        this.#waiting.delete(enter);
-        reject(signal.reason);
-      };
-      this.#waiting.add(enter);
-      signal.addEventListener("abort", leave, { once: true });
-    });
   }
 }
