@@ -140,6 +140,10 @@ class ExchangeBranch implements Branch {
     this.parent.isStorable = isStorable;
   }
 
+  get hold(): Exchange["hold"] {
+    return this.parent.hold;
+  }
+
   receive(): Promise<void> {
     return this.parent.receive().then(() => {
       this.request ??= this.parent.request;

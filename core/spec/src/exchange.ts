@@ -164,6 +164,11 @@ export interface Exchange {
   /** What every upstream call must pass first, in this order. Whoever dispatches asks them: `admit` of the kit. */
   readonly gates: Gate[];
   /**
+   * Counts bytes that the exchange keeps until its reply is written: a whole reply. Returns false where the process has no room for
+   * them, or the key no part of it; they must not be kept then. Absent where nothing is counted.
+   */
+  readonly hold?: ((bytes: number) => boolean) | undefined;
+  /**
    * Opens the record of an upstream call. It is counted as dispatched from here on, also if the process is killed. `document`: what
    * it is asked, where that is a part of the request. Throws `overloaded` when spend rows cannot be stored: call no upstream then.
    */

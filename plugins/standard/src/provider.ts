@@ -79,6 +79,7 @@ export const provider = defineStep<ProviderConfig>({
           const attempt = beginAttemptAt(place ?? undefined, exchange, target, pricedAs(instance), part);
           return runAttempt({
             provider: settled.provider,
+            hold: exchange.hold,
             upstream,
             request: sent,
             call: encoded,

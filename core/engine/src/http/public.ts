@@ -145,6 +145,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     clock: parts.clock,
     note: (of, attempt) => note.write(of, attempt),
     ...(route.beforeBody.length > 0 && { beforeBody: (asking: Exchange) => runBeforeBody(route.beforeBody, asking) }),
+    hold: (bytes, { identity }) => held.take(bytes, identity),
     async read({ identity }) {
       const { providers, guardrails } = generation.snapshot;
       const limits = { maxBytes: server.maxBodyBytes, hold: (bytes: number) => held.takeBody(bytes, identity) };

@@ -91,9 +91,10 @@ async function answer(
       const costNanoUsd = await settle(exchange, parts);
       const headers = headersOf(exchange, outline, reply.status, parts);
       if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-      writeWhole(response, reply, headers);
+      const written = writeWhole(response, reply, headers);
       // What a whole reply has replaced goes on within nothing.
       if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
+      if (written !== undefined) await written;
       return;
     }
     case "stream": {

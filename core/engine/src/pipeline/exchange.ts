@@ -34,6 +34,8 @@ export interface ExchangeOptions {
   readonly clock: Clock;
   /** What must agree before the body is read. */
   readonly beforeBody?: (exchange: Exchange) => Soon<void>;
+  /** Counts bytes that the exchange keeps; false: there is no room for them. */
+  readonly hold?: (bytes: number, exchange: Exchange) => boolean;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
   /** Notes a call before it is made. Throws when it must not be made. Absent: calls are not noted. */
@@ -82,6 +84,7 @@ export class LiveExchange implements Exchange {
   readonly #note: ExchangeOptions["note"];
   #reply: Reply | undefined;
   #replaced: Reply[] | undefined;
+  readonly hold: Exchange["hold"];
   #timer: NodeJS.Timeout;
   #settled: (() => void)[] = [];
   #isOver = false;
@@ -96,6 +99,8 @@ export class LiveExchange implements Exchange {
     this.#beforeBody = options.beforeBody;
     this.#read = options.read;
     this.#note = options.note;
+    const { hold } = options;
+    this.hold = hold === undefined ? undefined : (bytes) => hold(bytes, this);
     this.startedAtMs = options.clock.now();
     this.startedMs = options.clock.monotonic();
     this.trace = new StepTrace(options.clock, this.startedMs);

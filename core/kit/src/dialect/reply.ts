@@ -3,6 +3,7 @@
 import { type DecodedReply, GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Usage } from "@sluice/spec";
 import { writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { parseBytes } from "../json/prepared.ts";
 import { invalidReply } from "../openai/skeleton-reply.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { usageJson } from "./usage.ts";
@@ -83,7 +84,7 @@ export function extraContent(extra: JsonObject | undefined): JsonObject {
 export function readJsonBody(body: Uint8Array): JsonObject {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8"));
+    ({ value } = parseBytes(body));
   } catch (cause) {
     throw invalidReply("is not JSON", cause);
   }

@@ -1,16 +1,16 @@
 /** JSON documents that remember their text: the parsed object for reading, the original bytes for forwarding. */
 
 import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/spec";
-import { findMember, readMembers } from "./members.ts";
+import { findMember, type Member, readMembers } from "./members.ts";
 
 /** A document read from text. Returns it without looking into the text; `value` parses on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
   return new TextDocument(text, bytes, undefined);
 }
 
-/** A document whose object is already parsed from that text. */
-export function parsedDocument(text: string, value: JsonObject, bytes?: Uint8Array): JsonDocument {
-  return new TextDocument(text, bytes, value);
+/** A document whose object is already parsed from that text. `members`: where its members stand, where that is known as well. */
+export function parsedDocument(text: string, value: JsonObject, bytes?: Uint8Array, members?: readonly Member[]): JsonDocument {
+  return new TextDocument(text, bytes, value, members);
 }
 
 /** A document made from an object; its text is written on first use. */
@@ -28,8 +28,15 @@ class TextDocument implements JsonDocument {
   #text: string | undefined;
   readonly #original: Uint8Array | undefined;
   #value: JsonObject | undefined;
+  readonly #members: readonly Member[] | undefined;
 
-  constructor(text: string | undefined, original: Uint8Array | undefined, value: JsonObject | undefined) {
+  constructor(
+    text: string | undefined,
+    original: Uint8Array | undefined,
+    value: JsonObject | undefined,
+    members?: readonly Member[],
+  ) {
+    this.#members = members;
     this.#text = text;
     this.#original = original;
     this.#value = value;
@@ -57,7 +64,8 @@ class TextDocument implements JsonDocument {
       else changed[name] = to;
     }
     if (this.#text === undefined) return new TextDocument(undefined, undefined, changed);
-    return new TextDocument(editText(this.#text, changes, names), undefined, changed);
+    const { text, members } = editText(this.#text, this.#members ?? readMembers(this.#text).members, changes, names);
+    return new TextDocument(text, undefined, changed, members);
   }
 }
 
@@ -70,19 +78,33 @@ export function replaceMember(text: string, key: string, json: string): string {
   return member === undefined ? text : text.slice(0, member.valueStart) + json + text.slice(member.end);
 }
 
-/** Sets and removes members of an object's text. Every other member keeps its characters. */
-function editText(text: string, changes: JsonObject, names: readonly string[]): string {
+/** Sets and removes members of an object's text. Every other member keeps its characters. Says where the members stand afterwards. */
+function editText(
+  text: string,
+  members: readonly Member[],
+  changes: JsonObject,
+  names: readonly string[],
+): { readonly text: string; readonly members: readonly Member[] } {
   const left = new Set(names);
   const parts: string[] = [];
-  for (const member of readMembers(text).members) {
-    if (!names.includes(member.key)) {
-      parts.push(text.slice(member.start, member.end));
-    } else if (left.delete(member.key) && changes[member.key] !== undefined) {
-      parts.push(text.slice(member.start, member.valueStart) + JSON.stringify(changes[member.key]));
+  const edited: Member[] = [];
+  let at = 1;
+  const add = (key: string, part: string, toValue: number): void => {
+    parts.push(part);
+    edited.push({ key, start: at, valueStart: at + toValue, end: at + part.length });
+    at += part.length + 1;
+  };
+  for (const { key, start, valueStart, end } of members) {
+    if (!names.includes(key)) {
+      add(key, text.slice(start, end), valueStart - start);
+    } else if (left.delete(key) && changes[key] !== undefined) {
+      add(key, text.slice(start, valueStart) + JSON.stringify(changes[key]), valueStart - start);
     }
   }
   for (const name of left) {
-    if (changes[name] !== undefined) parts.push(`${JSON.stringify(name)}:${JSON.stringify(changes[name])}`);
+    if (changes[name] === undefined) continue;
+    const quoted = `${JSON.stringify(name)}:`;
+    add(name, quoted + JSON.stringify(changes[name]), quoted.length);
   }
-  return `{${parts.join(",")}}`;
+  return { text: `{${parts.join(",")}}`, members: edited };
 }

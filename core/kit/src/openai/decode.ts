@@ -3,6 +3,7 @@
 import { type DecodedReply, GatewayError, type JsonDocument, type JsonObject } from "@sluice/spec";
 import { parsedDocument, replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
+import { parseBytes } from "../json/prepared.ts";
 import type { ReplyIdentity } from "./chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
@@ -21,8 +22,6 @@ export function decodeChat(body: Uint8Array, replyModel: string, identity?: Repl
   const usage = readUsage(value.usage, value.service_tier);
   return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
 }
-
-const BYTE_ORDER_MARK = 0xfeff;
 
 /** The reply under the client's name for the model. Every other character stays. */
 function renamed(document: JsonDocument, text: string, model: string): JsonDocument {
@@ -45,11 +44,10 @@ function missingNames({ id, object, created }: JsonObject, identity: ReplyIdenti
 }
 
 function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
-  const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("utf8");
-  const text = raw.charCodeAt(0) === BYTE_ORDER_MARK ? raw.slice(1) : raw;
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    ({ text, value } = parseBytes(body));
   } catch (cause) {
     throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", { cause });
   }

@@ -11,14 +11,17 @@ import {
   type Reply,
   type UpstreamCall,
 } from "@sluice/spec";
+import { prepareJson } from "../json/prepared.ts";
 import { replyTexts } from "../openai/reply-texts.ts";
 import { authorize } from "./authorize.ts";
+import { encodeInTurns } from "./encode-in-turns.ts";
 import { asGatewayError } from "./errors.ts";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./local.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./whole-stream.ts";
 import type { ConnectionPlace } from "./connection-places.ts";
+import { nextTurn } from "./turns.ts";
 import type { Upstream, UpstreamResponse } from "./upstream.ts";
 
 /** What an attempt needs. */
@@ -33,6 +36,8 @@ export interface AttemptOptions {
   readonly includeUsage: boolean;
   /** Holds a stream back beyond its first content. Absent: not at all. */
   readonly commitAfter?: CommitAfter | undefined;
+  /** Counts bytes of a whole reply before they are kept; false: there is no room for them. Absent: they are not counted. */
+  readonly hold?: ((bytes: number) => boolean) | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The connection that the call has taken (`enterUpstream`). The attempt gives it back. */
@@ -49,6 +54,8 @@ export interface AttemptObserver {
   ended(): void;
 }
 
+/** A reply of more bytes is decoded in a turn of the event loop of its own. */
+const LARGE_REPLY_BYTES = 131_072;
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 /** An error reply is read for its message: this much, this long. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -91,7 +98,10 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
     const translator = translation.stream(request);
     return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter });
   }
-  const decoded = decode(options, await response.body.collect(MAX_REPLY_BYTES), response);
+  const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
+  // A large reply is a piece of work of its own.
+  if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
+  const decoded = decode(options, body, response);
   settle(options, decoded);
   // Some upstreams answer a streaming request in one piece. The reply is good, so the client gets it as it asked for it.
   if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
@@ -120,6 +130,8 @@ async function send({ provider, upstream, signal, attempt, place }: AttemptOptio
   try {
     ready = authorize(translation, call, signal);
     if (ready instanceof Promise) ready = await ready;
+    const body = typeof ready.body === "string" ? encodeInTurns(ready.body) : undefined;
+    if (body instanceof Promise) ready = { ...ready, body: await body };
   } catch (error) {
     place?.release();
     throw error;

@@ -18,6 +18,8 @@ const MIDDLE_HIGH_WATER_BYTES = 131_072;
 const FRAMING_BYTES = 32;
 /** Chunks that wait for the reader one by one. Each is an object and keeps the memory of its read: more are joined. */
 const MAX_WAITING_CHUNKS = 256;
+/** Of a reply that is collected so much is counted at a time. */
+const HELD_STEP_BYTES = 65_536;
 /** What may follow the end mark of a stream: an empty line, a comment. A connection that says more is not used again. */
 const AFTERWORD_BYTES = 1_024;
 
@@ -35,6 +37,8 @@ export class ResponseBody {
   #roomBytes: number | undefined;
   /** What is collected; nothing while the rest is let go by. */
   #gathered: Gathered | undefined;
+  #hold: ((bytes: number) => boolean) | undefined;
+  #heldBytes = 0;
 
   constructor(flow: FlowControl, cancel: (reason: unknown) => void) {
     this.#flow = flow;
@@ -58,6 +62,7 @@ export class ResponseBody {
       this.#gathered?.push(chunk);
       this.#roomBytes -= chunk.length;
       if (this.#roomBytes < 0) this.#cancel(tooLarge());
+      else if (!this.#isHeld()) this.#cancel(noRoom());
       return;
     }
     this.#keep(chunk);
@@ -102,8 +107,12 @@ export class ResponseBody {
     this.#wake = () => clearTimeout(timer);
   }
 
-  /** The whole body. Rejects with `upstream_invalid_response` over the limit, or with the transport's failure. */
-  async collect(maxBytes: number): Promise<Uint8Array> {
+  /**
+   * The whole body. Rejects with `upstream_invalid_response` over the limit, with `overloaded` when `hold` has no room for more, or
+   * with the transport's failure.
+   */
+  async collect(maxBytes: number, hold?: (bytes: number) => boolean): Promise<Uint8Array> {
+    this.#hold = hold;
     this.#roomBytes = maxBytes - this.#waitingBytes;
     if (this.#roomBytes < 0) {
       this.cancel(tooLarge());
@@ -113,6 +122,10 @@ export class ResponseBody {
     for (const chunk of this.#chunks) gathered.push(chunk);
     this.#chunks = [];
     this.#gathered = gathered;
+    if (!this.#isHeld()) {
+      this.cancel(noRoom());
+      throw noRoom();
+    }
     this.#resume();
     if (!this.#isEnded) await this.#arrival();
     if (this.#failure !== undefined) throw this.#failure;
@@ -169,6 +182,16 @@ export class ResponseBody {
     if (this.#chunks.length > MAX_WAITING_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)];
   }
 
+  /** Whether what is gathered is counted, or has room to be. */
+  #isHeld(): boolean {
+    const hold = this.#hold;
+    const more = (this.#gathered?.length ?? 0) - this.#heldBytes;
+    if (hold === undefined || more <= 0) return true;
+    const step = this.#heldBytes === 0 ? more : Math.max(more, HELD_STEP_BYTES);
+    this.#heldBytes += step;
+    return hold(step);
+  }
+
   #arrival(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -191,6 +214,11 @@ export class ResponseBody {
 /** Whether the memory of a chunk, that of one read, ends with it. */
 function isLastOfRead({ buffer, byteOffset, length }: Uint8Array): boolean {
   return buffer.byteLength - byteOffset - length < FRAMING_BYTES;
+}
+
+function noRoom(): GatewayError {
+  const message = "The reply is larger than the room that the gateway has for replies and bodies at the moment (max_held).";
+  return new GatewayError("overloaded", message, { retryAfterMs: 1_000, retryable: false });
 }
 
 function tooLarge(): GatewayError {

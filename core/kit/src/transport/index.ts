@@ -13,5 +13,6 @@ export { wholeAsStream } from "./whole-stream.ts";
 export { createJsonService, type JsonService, type JsonServiceOptions } from "./json-call.ts";
 export { readRetryAfterMs } from "./retry-after.ts";
 export { createScriptedUpstream, type ScriptedAnswer, type ScriptedCall } from "./scripted.ts";
+export { nextTurn } from "./turns.ts";
 export { createTokenSource, openTokens, type TokenOptions, type TokenSource } from "./token.ts";
 export { Upstream, upstreamKey, type SendOptions, type UpstreamOptions, type UpstreamResponse } from "./upstream.ts";

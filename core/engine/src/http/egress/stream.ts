@@ -3,6 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { errorBody, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
 import { asGatewayError } from "@sluice/kit/transport";
+import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
 const END = "data: [DONE]\n\n";
@@ -132,18 +133,4 @@ class EventWriter {
       this.flush();
     });
   }
-}
-
-/** Resolves when the client has caught up, or is gone. */
-function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = (): void => {
-      response.off("drain", done);
-      response.off("close", done);
-      resolve();
-    };
-    response.on("drain", done);
-    response.on("close", done);
-  });
 }

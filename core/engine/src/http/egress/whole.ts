@@ -2,32 +2,65 @@
 
 import type { ServerResponse } from "node:http";
 import type { WholeReply } from "@sluice/spec";
+import { drained } from "./drained.ts";
 
-/** Writes a reply in one piece. */
-export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): void {
+/** A reply of more bytes goes out in pieces of this size: the next one when the client has taken those before. */
+const PIECE_BYTES = 65_536;
+
+/** Writes a reply: at once, or piece by piece where it is long, so that what waits for a client that reads slowly is kept once. */
+export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): Promise<void> | undefined {
   const { pieces } = reply.document;
-  if (pieces !== undefined) {
-    writePieces(response, reply.status, pieces, headers);
-    return;
-  }
+  if (pieces !== undefined) return writePieces(response, reply.status, pieces, headers);
   const { bytes } = reply.document;
   const isText = typeof bytes === "string";
   if (!isText && !(bytes instanceof Uint8Array)) throw new TypeError("the document's bytes are no bytes");
   const length = isText ? Buffer.byteLength(bytes) : bytes.length;
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(reply.status, headers);
+  if (length > PIECE_BYTES) return isText ? writeText(response, bytes) : writeBytes(response, bytes);
   if (!isText) response.end(bytes);
   // As many bytes as characters: the text is ASCII, which Node writes as it is.
   else response.end(bytes, length === bytes.length ? "latin1" : "utf8");
+  return undefined;
 }
 
-function writePieces(response: ServerResponse, status: number, pieces: readonly Uint8Array[], headers: string[]): void {
+function writePieces(
+  response: ServerResponse,
+  status: number,
+  pieces: readonly Uint8Array[],
+  headers: string[],
+): Promise<void> | undefined {
   if (!pieces.every((piece) => piece instanceof Uint8Array)) throw new TypeError("a piece of the document is no bytes");
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   headers.push("content-type", "application/json", "content-length", String(length));
   response.writeHead(status, headers);
+  if (length > PIECE_BYTES) return writeBytes(response, ...pieces);
   response.cork();
   for (const piece of pieces) response.write(piece);
   response.end();
   response.uncork();
+  return undefined;
+}
+
+async function writeBytes(response: ServerResponse, ...parts: readonly Uint8Array[]): Promise<void> {
+  for (const part of parts) {
+    for (let from = 0; from < part.length; from += PIECE_BYTES) {
+      if (!response.write(part.subarray(from, from + PIECE_BYTES))) await drained(response);
+      if (response.destroyed) return;
+    }
+  }
+  response.end();
+}
+
+async function writeText(response: ServerResponse, text: string): Promise<void> {
+  for (let from = 0; from < text.length;) {
+    let to = Math.min(text.length, from + PIECE_BYTES);
+    // A character outside of the basic plane is two units: they stay together.
+    const last = text.charCodeAt(to - 1);
+    if (to < text.length && last >= 0xd800 && last < 0xdc00) to -= 1;
+    if (!response.write(text.slice(from, to), "utf8")) await drained(response);
+    if (response.destroyed) return;
+    from = to;
+  }
+  response.end();
 }

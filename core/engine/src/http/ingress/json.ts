@@ -5,6 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument } from "@sluice/spec";
 import { isObject, parsedDocument, readMembers } from "@sluice/kit";
 import { refuseDangerousMembers } from "./dangerous-members.ts";
+import { atOnce, type Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, known before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
@@ -43,14 +44,21 @@ export function checkMediaType(request: IncomingMessage): void {
 
 /** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
+  return atOnce(jsonStages(bytes, maxNodes));
+}
+
+/** The same in stages. */
+export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<JsonDocument> {
   if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
   const raw = bytes.toString("utf8");
   const hasMark = raw.charCodeAt(0) === 0xfeff;
   const text = hasMark ? raw.slice(1) : raw;
+  yield;
   // Depth and size are known before anybody recurses into the text.
   const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
   if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
   if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
+  yield;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -59,6 +67,7 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
     throw new GatewayError("invalid_json", said);
   }
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
+  yield;
   refuseDangerousMembers(text, value);
   const seen = new Set<string>();
   for (const { key } of members) {
@@ -67,7 +76,7 @@ export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocumen
     }
     seen.add(key);
   }
-  return parsedDocument(text, value, hasMark ? undefined : bytes);
+  return parsedDocument(text, value, hasMark ? undefined : bytes, members);
 }
 
 /** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */

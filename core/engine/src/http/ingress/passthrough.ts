@@ -6,6 +6,7 @@ import { isObject, readMembers, type ShapeFault, writtenDocument } from "@sluice
 import { refuseCaseVariants } from "./case-variants.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields.ts";
 import { LIMITS } from "./json.ts";
+import { atOnce, type Stages } from "./stages.ts";
 
 /** A body that does not call itself JSON is looked at up to this size: beyond, it is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
@@ -38,7 +39,13 @@ export function withoutNativeBody(client: ClientRequest): GatewayRequest {
  * no JSON names no model; what it means is the upstream's business.
  */
 export function receiveNative(bytes: Buffer, contentType: string | undefined, client: ClientRequest): GatewayRequest {
-  const value = read(bytes, contentType?.toLowerCase() ?? "", client);
+  return atOnce(nativeStages(bytes, contentType, client));
+}
+
+/** The same in stages. */
+export function* nativeStages(bytes: Buffer, contentType: string | undefined, client: ClientRequest): Stages<GatewayRequest> {
+  const value = yield* read(bytes, contentType?.toLowerCase() ?? "", client);
+  yield;
   refuseCaseVariants(value);
   const { cut, ...fields } = fieldsOf(value, client);
   return {
@@ -52,7 +59,7 @@ export function receiveNative(bytes: Buffer, contentType: string | undefined, cl
   };
 }
 
-function read(bytes: Buffer, contentType: string, { path }: ClientRequest): JsonObject {
+function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages<JsonObject> {
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
   // What stands before the first part of a form is nothing.
   if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES)) return NO_MEMBERS;
@@ -60,12 +67,14 @@ function read(bytes: Buffer, contentType: string, { path }: ClientRequest): Json
   if (!beginsObject(bytes) || !isUtf8(bytes)) return NO_MEMBERS;
   const text = withoutMark(bytes.toString("utf8"));
   const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
+  yield;
   // Depth and size are known before anybody recurses into the text.
   const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
   if (fault !== undefined) {
     if (isJson) throw tooMuch(fault, maxNodes);
     return NO_MEMBERS;
   }
+  yield;
   const value = parse(text);
   const seen = new Set<string>();
   if (value === undefined) return NO_MEMBERS;

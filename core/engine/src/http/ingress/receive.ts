@@ -5,12 +5,13 @@ import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sl
 import { readBody } from "./body.ts";
 import { refuseCaseVariants } from "./case-variants.ts";
 import { receiveChat } from "./chat.ts";
-import { readDeployment, withDeployment } from "./deployment.ts";
+import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, readJson } from "./json.ts";
-import { hasNativeBody, receiveNative, withoutNativeBody } from "./passthrough.ts";
+import { checkMediaType, jsonStages } from "./json.ts";
+import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
+import { inTurns, type Stages } from "./stages.ts";
 
 /** Turns a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -42,7 +43,7 @@ export async function receiveRequest(
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
     const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, hold });
-    return receiveNative(native, message.headers["content-type"], client);
+    return inTurns(nativeStages(native, message.headers["content-type"], client), native.length);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
@@ -54,7 +55,18 @@ export async function receiveRequest(
     deadlineMs: BODY_DEADLINE_MS,
     hold,
   });
-  const document = readJson(bytes, MAX_NODES[operation]);
+  return inTurns(requestStages(bytes, operation, receive, client, deployment), bytes.length);
+}
+
+function* requestStages(
+  bytes: Buffer,
+  operation: Operation,
+  receive: Receive,
+  client: ClientRequest,
+  deployment: Deployment | undefined,
+): Stages<GatewayRequest> {
+  const document = yield* jsonStages(bytes, MAX_NODES[operation]);
+  yield;
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (deployment === undefined) return receive(document, client);
   return { ...receive(withDeployment(document, deployment), client), otherModels: deployment.otherModels };

@@ -1,0 +1,38 @@
+/** Large replies, parsed before they are decoded: decoding is one piece of work, and decoding, reading and parsing are three. */
+
+/** What is known of some bytes. A text that is no JSON has no value. */
+interface Prepared {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+const prepared = new WeakMap<Uint8Array, Prepared>();
+
+/** Reads and parses bytes, and waits for a turn of the event loop before each. What follows in the same turn finds the result. */
+export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>): Promise<void> {
+  await turn();
+  const text = textOf(bytes);
+  await turn();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The decoder finds the same fault, and tells it.
+    return;
+  }
+  prepared.set(bytes, { text, value });
+  await turn();
+}
+
+/** The text of bytes and the value that it is, without a byte order mark. Throws a `SyntaxError` for what is no JSON. */
+export function parseBytes(bytes: Uint8Array): Prepared {
+  const known = prepared.get(bytes);
+  if (known !== undefined) return known;
+  const text = textOf(bytes);
+  return { text, value: JSON.parse(text) };
+}
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  const raw = Buffer.from(buffer, byteOffset, byteLength).toString("utf8");
+  return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
+}
