@@ -44,11 +44,15 @@ const PATHS = {
 } as const;
 type Name = keyof typeof PATHS;
 
+/** The model of the path, where it stands there. */
+const IN_PATH: Partial<Record<Name, object>> = { gemini: { model: "gemini-3-flash" }, bedrock: { model: "claude" } };
+
 function post(name: Name, body: object): Promise<Response> {
   return fetch(`${gateway.publicUrl}${PATHS[name]}`, {
     method: "POST",
     headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
+    // Where the path names the model, a body that names another is refused.
+    body: JSON.stringify({ ...body, ...IN_PATH[name] }),
   });
 }
 

@@ -45,7 +45,7 @@ const ROUTES: readonly (readonly [string, object | undefined, number])[] = [
   ["POST /images/generations", { model: "echo", prompt: "Hello" }, 404],
   ["POST /ref/deployments/echo/images/generations", { prompt: "Hello" }, 404],
   ["POST /openai/v1/chat/completions", { model: "native" }, 404],
-  ["GET /openai/v1/models/native", undefined, 404],
+  ["POST /openai/v1/embeddings", { model: "native", input: "Hello" }, 404],
   ["GET /v1/models", undefined, 200],
   ["GET /models", undefined, 200],
   ["GET /v1/models/echo", undefined, 404],

@@ -22,7 +22,7 @@ import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
 import { isDocsPath, openapiPage } from "./openapi/pages.ts";
 import { requestId } from "./request-id.ts";
-import { readTarget, type RequestTarget } from "./request-target.ts";
+import { invalidPath, readTarget, type RequestTarget } from "./request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./shutting-down.ts";
 
@@ -152,7 +152,8 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
       const isProvider = (name: string): boolean => providers.some((provider) => provider.name === name);
       // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
       const { provider = "ref" } = parameters;
-      if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider)) throw noRoute();
+      if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
+        throw target.hasEncodedSlash ? invalidPath() : noRoute();
       const received = await receiveRequest(route.operation, message, client, limits, isProvider);
       if (received === undefined) return undefined;
       const request = withoutCredentials(received);
