@@ -155,7 +155,7 @@ function environmentOf(text: string): Record<string, string> {
 
 function valueOf(name: string): string {
   if (name.startsWith("REDIS")) return "redis://127.0.0.1:6379";
-  return /URL|ENDPOINT/.test(name) ? "https://example.com" : "value-of-the-example";
+  return /URL|ENDPOINT/.test(name) ? "https://example.com" : "value-of-the-example-0123456789";
 }
 
 /** What stands in a file that an example names. */

@@ -14,12 +14,13 @@ const INTRODUCTION = `# Metrics
 
 <!-- Made by \`node test/generate/metrics.ts\` from core/engine/src/telemetry/metric-table.ts and the steps. Do not edit. -->
 
-\`GET /metrics\` on the admin listener answers in Prometheus' text format; it takes the master key, as every admin route does:
+\`GET /metrics\` on the admin listener answers in Prometheus' text format; it takes the key in
+\`server.admin.read_key\`, which reads metrics and status and nothing else, or the master key:
 
 \`\`\`yaml
 scrape_configs:
   - job_name: sluice
-    authorization: { credentials_file: /etc/sluice/master.key }
+    authorization: { credentials_file: /etc/sluice/read.key }
     static_configs: [{ targets: ["127.0.0.1:4001"] }]
 \`\`\`
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env node
-// The command. Sources are TypeScript that Node 22.19 or newer runs directly; on an older one the packaged Node takes over.
+// The command. Sources are TypeScript that Node runs directly. A Node that is too old, or has a known fault by which a header ends
+// the process (fixed in 22.22.2 and 24.14.1), is replaced by the packaged one.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
+const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >= least[1]);
 
-if (major > 22 || (major === 22 && minor >= 19)) {
+if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
   const { default: module } = await import("node:module");
   module.enableCompileCache?.();
   // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
@@ -20,7 +22,7 @@ if (major > 22 || (major === 22 && minor >= 19)) {
   const node = packagedNode();
   if (node === undefined) {
     console.error(
-      `sluice needs Node 22.19 or newer; this is ${process.versions.node}, and no packaged Node is installed. Run npm ci.`,
+      `sluice needs Node 22.22.2 or newer of 22, or 24.14.1 or newer; this is ${process.versions.node}, and no packaged Node is installed. Run npm ci.`,
     );
     process.exit(3);
   }

@@ -29,7 +29,7 @@ import { presentedBy } from "./http/presented.ts";
 import { createPublicApp } from "./http/public.ts";
 import { createRequestMetrics } from "./http/request-metrics.ts";
 import { createUsageSampler } from "./http/usage-sample.ts";
-import { installationOf, listenOrExplain, openBlockWatch, openLedger, openState, openStore } from "./open-parts.ts";
+import { installationOf, listenOrExplain, openBlockWatch, openLedger, openState, openStore, openTls } from "./open-parts.ts";
 import { emptyRecord } from "./pipeline/exchange-record.ts";
 import { prepareStart, type Start, type StartOptions } from "./prepare-start.ts";
 import { createRehearsal } from "./rehearsal/rehearsal.ts";
@@ -147,7 +147,14 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     declared: () => manager.live?.snapshot.keys ?? [],
   };
   const adminApp = createAdminApp(
-    { keyRing, headerNames: server.authHeaders, isStopping: () => phase !== "serving", clock, log },
+    {
+      keyRing,
+      headerNames: server.authHeaders,
+      readKey: () => manager.live?.snapshot.server.admin.readKey,
+      isStopping: () => phase !== "serving",
+      clock,
+      log,
+    },
     {
       ...keyRoutes(keyParts),
       ...keyListRoutes(keyParts),
@@ -165,15 +172,17 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
       ...metricRoutes(metrics),
     },
   );
+  const tls = openTls(server.tls, log);
   const publicListener = await listenOrExplain(
-    () => listen(publicApp.callback(), server.host, server.port),
+    () => listen(publicApp.callback(), server.host, server.port, { tls }),
     `${server.host}:${server.port}`,
   );
   options.onListening?.();
   // The supervising process answers for administration, and asks its workers where nobody else can reach them.
   const adminPlace = worker === undefined ? server.admin : { host: "127.0.0.1", port: 0 };
+  const adminTls = worker === undefined ? tls : undefined;
   const adminListener = await listenOrExplain(
-    () => listen(adminApp.callback(), adminPlace.host, adminPlace.port, worker === undefined),
+    () => listen(adminApp.callback(), adminPlace.host, adminPlace.port, { isShared: worker === undefined, tls: adminTls }),
     `${adminPlace.host}:${adminPlace.port}`,
   );
   // A start may take its time: only who is served is kept waiting by a block.

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { Clock, Log, StateDriver, Store } from "@sluice/spec";
 import { createResilientState } from "@sluice/kit/state";
-import type { Snapshot } from "./config/snapshot.ts";
+import type { Snapshot, TlsSettings } from "./config/snapshot.ts";
+import { TlsFiles } from "./http/tls-files.ts";
 import { packageUrl, pluginCode } from "./registry/code-owners.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
@@ -155,6 +156,17 @@ export function openBlockWatch(
   const owners = [...pluginCode(plugins), ...own];
   const endedAfterMs = reportFd === undefined ? 0 : server.hungWorkerTimeoutMs;
   return watchBlocks({ thresholdMs: server.blockWarningMs, owners, metrics, log, reportFd, endedAfterMs });
+}
+
+/** The certificate of the listeners; `undefined` where they speak HTTP. Throws a StartError. */
+export function openTls(settings: TlsSettings | undefined, log: Log): TlsFiles | undefined {
+  if (settings === undefined) return undefined;
+  try {
+    return new TlsFiles(settings, log);
+  } catch (error) {
+    const { certificate, key } = settings;
+    throw new StartError(`server.tls: ${certificate} and ${key} cannot be used: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** Who uses a port, as far as the data folder says it: a gateway that was started before, and lives. */

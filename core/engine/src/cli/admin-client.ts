@@ -1,7 +1,7 @@
 /** Talks to the admin listener of the running gateway, so that one process alone has the store open. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { JsonObject } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
 import { formatFinding } from "../config/finding.ts";
@@ -12,6 +12,7 @@ import { readOverrides } from "../config/server-overrides.ts";
 import { dataDirectoryOf } from "../generation/last-good.ts";
 import { readRunning } from "../resources/running-file.ts";
 import { CommandError, EXIT } from "./exit.ts";
+import { sendRequest } from "./send-request.ts";
 
 /** Where the gateway is, as options say it. */
 export interface AdminOptions {
@@ -26,30 +27,22 @@ const TIMEOUT_MS = 15_000;
 
 /** A function that asks the gateway. Throws a CommandError without an address or a master key. */
 export function adminClient(options: AdminOptions, timeoutMs = TIMEOUT_MS): AskAdmin {
-  const { url, dataDirectory } = placeOf(options);
-  const masterKey = masterKeyOf(dataDirectory);
+  const { url, dataDirectory, certificate } = placeOf(options);
+  const headers = { authorization: `Bearer ${masterKeyOf(dataDirectory)}`, "content-type": "application/json" };
   return async (path, body) => {
-    const response = await send(`${url}${path}`, masterKey, body, timeoutMs).catch((error: unknown) => {
+    const call =
+      body === undefined
+        ? { method: "GET" as const, headers, timeoutMs }
+        : { method: "POST" as const, headers, timeoutMs, body: JSON.stringify(body) };
+    const { status, json } = await sendRequest(`${url}${path}`, call, certificate).catch((error: unknown) => {
       throw new CommandError(
         EXIT.notStarted,
         `No gateway answers at ${url} (${reasonOf(error)}): start it with sluice serve, or name its admin listener with --admin-url.`,
       );
     });
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok && answer !== undefined) return answer;
-    throw refusal(url, response.status, answer);
+    if (status === 200 && json !== undefined) return json;
+    throw refusal(url, status, json);
   };
-}
-
-function send(url: string, masterKey: string, body: JsonObject | undefined, timeoutMs: number): Promise<Response> {
-  return fetch(url, {
-    method: body === undefined ? "GET" : "POST",
-    // A redirect would carry the master key to where nobody meant it to go.
-    redirect: "error",
-    headers: { authorization: `Bearer ${masterKey}`, "content-type": "application/json" },
-    signal: AbortSignal.timeout(timeoutMs),
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
 }
 
 function refusal(url: string, status: number, answer: unknown): CommandError {
@@ -68,6 +61,8 @@ function refusal(url: string, status: number, answer: unknown): CommandError {
 
 interface Place {
   readonly url: string;
+  /** PEM of the certificate that the listener shows; `undefined` where it has none, or where the address was given. */
+  readonly certificate?: string | undefined;
   readonly dataDirectory: string;
 }
 
@@ -82,7 +77,10 @@ function placeOf({ config, adminUrl }: AdminOptions): Place {
   if (adminUrl !== undefined) return { url: checkedUrl(adminUrl), dataDirectory };
   const isNamed = (process.env["SLUICE_ADMIN_PORT"] ?? "") !== "";
   const running = isNamed ? undefined : readRunning(dataDirectory);
-  if (running !== undefined) return { url: reachableUrl(running.adminUrl), dataDirectory };
+  if (running !== undefined) {
+    const certificate = running.certificate === undefined ? undefined : readCertificate(running.certificate);
+    return { url: reachableUrl(running.adminUrl), dataDirectory, certificate };
+  }
   const { gateway, findings, path } = opened;
   if (gateway === undefined || !isObject(gateway.value)) {
     const reason = findings[0] === undefined ? `${path} holds no configuration` : formatFinding(findings[0]);
@@ -92,7 +90,7 @@ function placeOf({ config, adminUrl }: AdminOptions): Place {
   const { overrides, findings: faults } = readOverrides(process.env, gateway.document.keyAt(["server"]));
   const [fault] = [...faults, ...checkSection(gateway, ["server"], serverSchema, section)];
   if (fault !== undefined) throw nowhere(formatFinding(fault), dataDirectory);
-  const { admin } = section as unknown as ServerSection;
+  const { admin, tls } = section as unknown as ServerSection;
   const port = overrides.adminPort ?? admin.port;
   if (port === 0) {
     throw new CommandError(
@@ -100,7 +98,9 @@ function placeOf({ config, adminUrl }: AdminOptions): Place {
       "The admin port is 0, any free one: name the address that the start printed with --admin-url.",
     );
   }
-  return { url: `http://${reachable(admin.host)}:${port}`, dataDirectory };
+  const address = `${reachable(admin.host)}:${port}`;
+  if (tls === undefined) return { url: `http://${address}`, dataDirectory };
+  return { url: `https://${address}`, dataDirectory, certificate: readCertificate(resolve(dirname(path), tls.certificate)) };
 }
 
 function nowhere(reason: string, dataDirectory: string): CommandError {
@@ -127,6 +127,14 @@ function reachable(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new CommandError(EXIT.notStarted, `server.tls.certificate ${path} cannot be read (${reasonOf(error)}).`);
+  }
 }
 
 function masterKeyOf(dataDirectory: string): string {

@@ -8,6 +8,7 @@ import { type Check, formatCheck } from "./doctor/check.ts";
 import { checkDataFolder, checkMasterKey, checkPorts } from "./doctor/installation.ts";
 import { checkMachine } from "./doctor/machine.ts";
 import { checkProviders, checkState, checkStore } from "./doctor/services.ts";
+import { checkTls } from "./doctor/tls.ts";
 import { EXIT } from "./exit.ts";
 
 interface Options {
@@ -62,6 +63,7 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
     { name: "configuration", grade: "ok", found: `${pipelines.length} pipelines, ${models.length} models` },
     ...folder,
     checkMasterKey(server, process.env.SLUICE_MASTER_KEY),
+    ...checkTls(server.tls, Date.now()),
     ...ports,
     store,
     await checkState(snapshot, definitions),

@@ -5,7 +5,7 @@ import { startGateway } from "../bootstrap.ts";
 import { prepareStart, type Start, type StartOptions } from "../prepare-start.ts";
 import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { checkAddresses } from "../open-parts.ts";
-import { writeRunning } from "../resources/running-file.ts";
+import { certificateOf, writeRunning } from "../resources/running-file.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
 import { VERSION } from "../telemetry/version.ts";
 import { EXIT } from "./exit.ts";
@@ -58,7 +58,13 @@ async function serveAlone(options: StartOptions, start: Start, signals: ProcessS
   const { log } = options;
   const gateway = await startGateway({ ...options, onListening: () => signals.hold() }, start);
   const { publicUrl, adminUrl, snapshot } = gateway;
-  const forget = writeRunning(snapshot.server.dataDirectory, { pid: process.pid, publicUrl, adminUrl, version: VERSION });
+  const forget = writeRunning(snapshot.server.dataDirectory, {
+    pid: process.pid,
+    publicUrl,
+    adminUrl,
+    version: VERSION,
+    ...certificateOf(snapshot.server),
+  });
   signals.handle({
     async stop() {
       await gateway.stop();

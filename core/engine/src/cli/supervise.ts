@@ -5,9 +5,9 @@ import { lookAt, responsive } from "../http/admin/ask-workers.ts";
 import { authenticate, masterAlone } from "../http/admin/authenticate.ts";
 import { createWorkersListener } from "../http/admin/workers.ts";
 import { listen } from "../http/listen.ts";
-import { hostState, installationOf, listenOrExplain } from "../open-parts.ts";
+import { hostState, installationOf, listenOrExplain, openTls } from "../open-parts.ts";
 import { lockDataFolder } from "../resources/data-lock.ts";
-import { writeRunning } from "../resources/running-file.ts";
+import { certificateOf, writeRunning } from "../resources/running-file.ts";
 import { outboxNames } from "../resources/left-outboxes.ts";
 import { CREW_METRICS } from "../telemetry/metric-table.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
@@ -59,7 +59,10 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     metrics: () => prometheusText(metrics.read()),
   });
   const { host, port } = server.admin;
-  const adminListener = await listenOrExplain(() => listen(admin, host, port, false), `${host}:${port}`);
+  const adminListener = await listenOrExplain(
+    () => listen(admin, host, port, { isShared: false, tls: openTls(server.tls, log) }),
+    `${host}:${port}`,
+  );
   let forget = (): void => undefined;
   signals.handle({
     async stop() {
@@ -84,6 +87,12 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     throw error;
   });
   if (publicUrl === undefined || signals.isStopping) return;
-  forget = writeRunning(server.dataDirectory, { pid: process.pid, publicUrl, adminUrl: adminListener.url, version: VERSION });
+  forget = writeRunning(server.dataDirectory, {
+    pid: process.pid,
+    publicUrl,
+    adminUrl: adminListener.url,
+    version: VERSION,
+    ...certificateOf(server),
+  });
   console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
 }

@@ -32,6 +32,7 @@ import type {
   SharedSettings,
   Snapshot,
   StepSettings,
+  TlsSettings,
 } from "./snapshot.ts";
 
 /** An edit waits for the tests. */
@@ -82,7 +83,12 @@ function serverOf(
   return {
     host: overrides.host ?? server.host,
     port: overrides.port ?? server.port,
-    admin: { host: server.admin.host, port: overrides.adminPort ?? server.admin.port },
+    admin: {
+      host: server.admin.host,
+      port: overrides.adminPort ?? server.admin.port,
+      ...(server.admin.read_key === undefined ? {} : { readKey: server.admin.read_key as Secret }),
+    },
+    ...(server.tls === undefined ? {} : { tls: tlsOf(server.tls, dirname(document.path)) }),
     workers: server.workers === "auto" ? availableParallelism() : server.workers,
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
     openDocs: server.open_docs,
@@ -108,6 +114,10 @@ function serverOf(
 
 function heldBytes({ max_held: held, max_body: body }: GatewaySections["server"]): number {
   return (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0);
+}
+
+function tlsOf(section: NonNullable<GatewaySections["server"]["tls"]>, folder: string): TlsSettings {
+  return { certificate: resolve(folder, section.certificate), key: resolve(folder, section.key) };
 }
 
 function autoRollbackOf(section: NonNullable<GatewaySections["server"]["auto_rollback"]>): AutoRollbackSettings {

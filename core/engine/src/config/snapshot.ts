@@ -63,7 +63,14 @@ export interface ServerSettings {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly admin: { readonly host: string; readonly port: number };
+  readonly admin: {
+    readonly host: string;
+    readonly port: number;
+    /** A key that reads metrics and status and nothing else. */
+    readonly readKey?: Secret;
+  };
+  /** Absent: the listeners speak HTTP. */
+  readonly tls?: TlsSettings;
   /** Processes that serve. */
   readonly workers: number;
   /** Lower-case header names that carry a key, before `authorization`. */
@@ -96,6 +103,12 @@ export interface ServerSettings {
   readonly timeZone: string;
   /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
   readonly places: Readonly<Record<string, Position>>;
+}
+
+/** Files of a certificate and its key. Absolute paths. */
+export interface TlsSettings {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** When a new generation is not to stay. */

@@ -1,11 +1,13 @@
 /** Listeners: a Node server with limits of its own. */
 
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as TcpServer } from "node:net";
 import { writeParserError, writeSocketError } from "./egress/parser-error.ts";
 import { refuseExpectation, withLateContinue } from "./expect.ts";
 import { wrongMethod } from "./find-route.ts";
 import { withBoundedPipeline } from "./pipelined.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 /** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
 const LIMITS = {
@@ -45,10 +47,23 @@ const RETIRED_IDLE_MS = 5_000;
 /** The same at the end of the process: for connections that were accepted, and requests that were sent, a moment before. */
 const LAST_IDLE_MS = 100;
 
-/** Opens a listener. Workers have one together, unless it is not shared. Rejects when the address cannot be used. */
-export function listen(handler: RequestListener, host: string, port: number, isShared = true): Promise<Listener> {
+/** How a listener is opened. */
+export interface ListenOptions {
+  /** Whether workers have it together. Default: they do. */
+  readonly isShared?: boolean;
+  /** Absent: HTTP without TLS. */
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Opens a listener. Rejects when the address cannot be used. */
+export function listen(
+  handler: RequestListener,
+  host: string,
+  port: number,
+  { isShared = true, tls }: ListenOptions = {},
+): Promise<Listener> {
   const bounded = withBoundedPipeline(handler);
-  const server = createServer(LIMITS, bounded);
+  const server = tls === undefined ? createServer(LIMITS, bounded) : openTlsServer(bounded, tls);
   server.maxConnections = MAX_CONNECTIONS;
   server.maxHeadersCount = MAX_HEADERS;
   server.on("clientError", writeParserError);
@@ -63,7 +78,7 @@ export function listen(handler: RequestListener, host: string, port: number, isS
       const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
       resolve({
         server,
-        url: `http://${shown}:${address.port}`,
+        url: `${tls === undefined ? "http" : "https"}://${shown}:${address.port}`,
         port: address.port,
         dismiss: () => dismissClients(server),
         retire: (idleMs = RETIRED_IDLE_MS) => retireServer(server, idleMs),
@@ -71,6 +86,14 @@ export function listen(handler: RequestListener, host: string, port: number, isS
       });
     });
   });
+}
+
+/** A handshake takes no longer than the headers of a request. One that fails is its client's doing: there is nothing to answer. */
+function openTlsServer(handler: RequestListener, tls: TlsFiles): Server {
+  const server = createTlsServer({ ...LIMITS, ...tls.options, handshakeTimeout: LIMITS.headersTimeout }, handler);
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  tls.renew(server);
+  return server as unknown as Server;
 }
 
 async function closeServer(server: Server): Promise<void> {

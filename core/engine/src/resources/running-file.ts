@@ -9,9 +9,16 @@ export interface RunningFile {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly version: string;
+  /** Path of the certificate that both listeners show; absent where they speak HTTP. */
+  readonly certificate?: string;
 }
 
 const OWNER_ONLY = 0o600;
+
+/** The part of the file that says which certificate the listeners show. */
+export function certificateOf({ tls }: { readonly tls?: { readonly certificate: string } }): Pick<RunningFile, "certificate"> {
+  return tls === undefined ? {} : { certificate: tls.certificate };
+}
 
 /** Writes the file; a folder that cannot be written to is no reason not to serve. Returns what takes the file away again. */
 export function writeRunning(directory: string, running: RunningFile): () => void {
@@ -41,7 +48,9 @@ function pathOf(directory: string): string {
 function readFile(path: string): RunningFile | undefined {
   try {
     const read = JSON.parse(readFileSync(path, "utf8")) as Partial<RunningFile> | null;
-    const isWhole = Number.isSafeInteger(read?.pid) && URL.canParse(read?.publicUrl ?? "") && URL.canParse(read?.adminUrl ?? "");
+    const isNamed = read?.certificate === undefined || typeof read.certificate === "string";
+    const isWhole =
+      isNamed && Number.isSafeInteger(read?.pid) && URL.canParse(read?.publicUrl ?? "") && URL.canParse(read?.adminUrl ?? "");
     return isWhole ? (read as RunningFile) : undefined;
   } catch {
     return undefined;

@@ -3,8 +3,11 @@
 import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import type { ServerSettings } from "../../config/snapshot.ts";
+import type { JsonObject, JsonValue } from "@sluice/spec";
+import { isObject } from "@sluice/kit";
+import type { ServerSettings, TlsSettings } from "../../config/snapshot.ts";
 import { nearestFolder, unwritable } from "../../resources/writable-folder.ts";
+import { sendRequest } from "../send-request.ts";
 import { type Check, reasonOf } from "./check.ts";
 
 const MB = 1024 * 1024;
@@ -83,8 +86,13 @@ export interface Ports {
 }
 
 /** Looks whether the ports are free, or held by a gateway. */
-export async function checkPorts({ host, port, admin }: ServerSettings): Promise<Ports> {
-  const isRunning = port !== 0 && (await answers(host, port));
+export async function checkPorts({
+  host,
+  port,
+  admin,
+  tls,
+}: Pick<ServerSettings, "host" | "port" | "admin" | "tls">): Promise<Ports> {
+  const isRunning = port !== 0 && (await answers(host, port, tls));
   const checks: Check[] = [];
   for (const [what, address] of [["port", { host, port }] as const, ["admin port", admin] as const]) {
     const named = `${address.host}:${address.port}`;
@@ -118,15 +126,13 @@ async function free(name: string, host: string, port: number): Promise<Check> {
   }
 }
 
-async function answers(host: string, port: number): Promise<boolean> {
+async function answers(host: string, port: number, tls: TlsSettings | undefined): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host;
   try {
-    const response = await fetch(`http://${reachable}:${port}/health/live`, {
-      signal: AbortSignal.timeout(ASK_MS),
-      redirect: "error",
-    });
-    await response.body?.cancel();
-    return response.ok && response.headers.has("x-request-id");
+    const certificate = tls === undefined ? undefined : readFileSync(tls.certificate, "utf8");
+    const url = `${tls === undefined ? "http" : "https"}://${reachable}:${port}/health/live`;
+    const { status, json } = await sendRequest(url, { method: "GET", headers: {}, timeoutMs: ASK_MS }, certificate);
+    return status === 200 && isObject(json as JsonValue) && (json as JsonObject)["status"] === "ok";
   } catch {
     return false;
   }

@@ -4,10 +4,12 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
+import { satisfies } from "semver";
 import type { Check } from "./check.ts";
 import { reasonOf } from "./check.ts";
 
-const MIN_NODE = [22, 19] as const;
+/** Versions without the fault by which a header ends the process, as `engines` of package.json says. */
+const NODE_VERSIONS = "^22.22.2 || >=24.14.1";
 const MIN_FILES = 4_096;
 const MIN_MEMORY_MB = 256;
 const WATCH_MS = 2_000;
@@ -19,13 +21,17 @@ export async function checkMachine(files: readonly string[]): Promise<Check[]> {
   return [node(process.versions.node), memory(), openFiles(limitsText()), await watchers(), clock(files, Date.now())];
 }
 
-/** Whether a version of Node runs TypeScript by itself. */
+/** Whether a version of Node is one that the gateway runs on. */
 export function node(version: string): Check {
-  const [major = 0, minor = 0] = version.split(".").map(Number);
-  const isEnough = major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]);
+  const isEnough = satisfies(version, NODE_VERSIONS);
   const name = "node";
   if (isEnough) return { name, grade: "ok", found: version };
-  return { name, grade: "fail", found: version, fix: `Run Node ${MIN_NODE.join(".")} or newer; npm ci installs one.` };
+  return {
+    name,
+    grade: "fail",
+    found: version,
+    fix: "Run Node 22.22.2 or newer of 22, or 24.14.1 or newer; npm ci installs one.",
+  };
 }
 
 function memory(): Check {

@@ -39,6 +39,35 @@ export const serverSchema: JsonSchema = {
           default: 4001,
           description: "Port of the admin listener; 0 takes any free one. SLUICE_ADMIN_PORT wins.",
         },
+        read_key: {
+          type: "string",
+          minLength: 24,
+          "x-secret": true,
+          description:
+            "A second key that reads `GET /metrics`, `/config/status` and `/deployments` and nothing else, as `${env:NAME}` or `${file:path}`; for Prometheus.",
+          examples: ["${env:SLUICE_READ_KEY}"],
+        },
+      },
+    },
+    tls: {
+      type: "object",
+      description:
+        "Serves HTTPS on both listeners. The files are read again when they change; connections that are open keep theirs. Without this section TLS must end in front of the gateway.",
+      additionalProperties: false,
+      required: ["certificate", "key"],
+      properties: {
+        certificate: {
+          type: "string",
+          minLength: 1,
+          description: "Path of the certificate and its chain, as PEM, relative to this file.",
+          examples: ["tls/tls.crt"],
+        },
+        key: {
+          type: "string",
+          minLength: 1,
+          description: "Path of the private key, as PEM, relative to this file.",
+          examples: ["tls/tls.key"],
+        },
       },
     },
     workers: {
@@ -186,7 +215,8 @@ export const serverSchema: JsonSchema = {
 export interface ServerSection {
   readonly host: string;
   readonly port: number;
-  readonly admin: { readonly host: string; readonly port: number };
+  readonly admin: { readonly host: string; readonly port: number; readonly read_key?: unknown };
+  readonly tls?: { readonly certificate: string; readonly key: string };
   readonly workers: number | "auto";
   readonly auth_headers: readonly string[];
   readonly open_docs: boolean;

@@ -1,11 +1,12 @@
 /** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
 
 import Koa from "koa";
-import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log } from "@sluice/spec";
+import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/spec";
 import { RouteTable } from "../../pipeline/routes.ts";
 import type { KeyRing } from "../../resources/key-ring.ts";
 import { readBody } from "../ingress/body.ts";
 import { checkMediaType, readJson } from "../ingress/json.ts";
+import { presentedKey } from "../presented-key.ts";
 import { requestId } from "../request-id.ts";
 import { shuttingDown } from "../shutting-down.ts";
 import { authenticate } from "./authenticate.ts";
@@ -44,6 +45,8 @@ export interface AdminParts {
   readonly headerNames: readonly string[];
   /** Whether the process is on its way out: what it knows can be read, and nothing can be changed. */
   readonly isStopping: () => boolean;
+  /** The key that reads metrics and status and nothing else; `undefined` where there is none. */
+  readonly readKey: () => Secret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -62,7 +65,9 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     ctx.set("cache-control", "no-store");
     ctx.set("x-content-type-options", "nosniff");
     try {
-      await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
+      const isRead = isReadKey(ctx, parts);
+      if (isRead && !READABLE.has(`${ctx.method} ${ctx.path}`)) throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
+      if (!isRead) await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
       if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
       const answer = await dispatch(ctx, table);
       if (answer instanceof TextAnswer) ctx.set("content-type", answer.type);
@@ -72,6 +77,17 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
     }
   });
   return app;
+}
+
+/** What `server.admin.read_key` opens. */
+const READABLE: ReadonlySet<string> = new Set(["GET /metrics", "GET /config/status", "GET /deployments"]);
+const READ_KEY_REFUSAL = "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
+
+function isReadKey({ headers }: Koa.Context, { readKey, headerNames, keyRing }: AdminParts): boolean {
+  const known = readKey();
+  const key = known === undefined ? undefined : presentedKey(headers, headerNames);
+  // Digests are compared, so that the time says nothing of the key.
+  return known !== undefined && key !== undefined && keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal());
 }
 
 async function dispatch(ctx: Koa.Context, table: RouteTable<AdminHandler>): Promise<unknown> {
