@@ -25,7 +25,7 @@ export default defineConfig({
           name: "system",
           include: ["test/system/**/*.test.ts"],
           testTimeout: 120_000,
-          hookTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -7,7 +7,7 @@ import { createWorkspace, type Workspace, type WorkspaceOptions } from "./worksp
 
 const COMMAND = new URL("../../core/engine/bin/sluice.js", import.meta.url).pathname;
 const LISTENS = /^Sluice listens on (\S+), for administration on (\S+)\.$/m;
-const START_MS = 20_000;
+const START_MS = 60_000;
 const STOP_MS = 20_000;
 
 export const MASTER_KEY = "sk-master-of-the-system-tests-0123456789";
