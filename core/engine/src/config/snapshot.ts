@@ -17,15 +17,14 @@ import type {
   SpendScope,
 } from "@sluice/spec";
 
+import type { Position } from "./position.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
 import type { PoliciesSection } from "./schema/policies.ts";
 import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
 
-/** A place in a file: one-based line and column. */
-export interface Position {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+export type { Position } from "./position.ts";
+export type { AutoRollbackSettings, CorsSettings, ServerSettings, TlsSettings } from "./server-settings.ts";
 
 /** A frozen configuration. Equal digests mean equal behaviour. */
 export interface Snapshot {
@@ -57,76 +56,6 @@ export interface SnapshotFile {
   readonly hasEndMark: boolean;
   /** Where it ends; findings about what it lacks point there. */
   readonly end: Position;
-}
-
-export interface ServerSettings {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  readonly admin: {
-    readonly host: string;
-    readonly port: number;
-    /** A key that reads metrics and status and nothing else. */
-    readonly readKey?: Secret;
-  };
-  /** Absent: the listeners speak HTTP. */
-  readonly tls?: TlsSettings;
-  /** Processes that serve. */
-  readonly workers: number;
-  /** Lower-case header names that carry a key, before `authorization`. */
-  readonly authHeaders: readonly string[];
-  /** Whether `/openapi.json` and `/docs` need no key. */
-  readonly openDocs: boolean;
-  readonly drainTimeoutMs: number;
-  /** How long a stop still serves new calls, while `/health/ready` is 503. */
-  readonly drainDelayMs: number;
-  /** A supervised worker whose event loop stands still for so long is replaced; 0: never. */
-  readonly hungWorkerTimeoutMs: number;
-  /** Whether an edit applies when it is saved, or when somebody asks. */
-  readonly reload: "on_save" | "on_request";
-  /** Absent: an edit stays, however its requests end. */
-  readonly autoRollback?: AutoRollbackSettings;
-  /** A client that takes nothing of its reply for so long is cut. */
-  readonly stalledClientMs: number;
-  readonly maxBodyBytes: number;
-  /** Bytes of bodies and unread replies that a process holds. */
-  readonly maxHeldBytes: number;
-  /** An event loop that stands still for so long is told, with the plugin; 0: it is not watched. */
-  readonly blockWarningMs: number;
-  /** Requests whose steps are kept for who asks; 0 for none. */
-  readonly explainRequests: number;
-  /** Absent: no page of another origin may call. */
-  readonly cors?: CorsSettings;
-  /** Directory for the outbox and the installation's own secrets. Absolute. */
-  readonly dataDirectory: string;
-  /** Where days, weeks and months of budgets begin: an IANA name. */
-  readonly timeZone: string;
-  /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
-  readonly places: Readonly<Record<string, Position>>;
-}
-
-/** Files of a certificate and its key. Absolute paths. */
-export interface TlsSettings {
-  readonly certificate: string;
-  readonly key: string;
-}
-
-/** When a new generation is not to stay. */
-export interface AutoRollbackSettings {
-  /** More than this share of its requests failed, between 0 and 1. */
-  readonly errorRate: number;
-  /** And less than this share of those before. */
-  readonly onlyBelow: number;
-  /** Neither is judged by fewer requests. */
-  readonly minRequests: number;
-  /** After the swap. */
-  readonly forMs: number;
-}
-
-/** Which origins' pages may call. */
-export interface CorsSettings {
-  readonly origins: readonly string[];
-  readonly maxAgeMs: number;
 }
 
 /** A plugin chosen by name, with its own options. */
