@@ -20,7 +20,7 @@ describe("the doctor", () => {
   it("knows which Node, how many files and what time is enough", () => {
     expect(
       ["20.19.0", "22.22.1", "22.22.2", "23.11.0", "24.14.0", "24.14.1", "26.0.0"].map((version) => node(version).grade),
-    ).toEqual([...["fail", "fail", "ok", "fail", "fail", "ok", "ok"]]);
+    ).toEqual(["fail", "fail", "ok", "fail", "fail", "ok", "ok"]);
     const limits = (soft: string) =>
       `Limit                     Soft Limit\nMax open files            ${soft}                 1048576              files\n`;
     expect(["1024", "1048576", "unlimited"].map((soft) => openFiles(limits(soft)).grade)).toEqual(["warn", "ok", "ok"]);
