@@ -295,6 +295,19 @@ describe("a reply whose usage nobody reports (P5)", () => {
     expect(await rowOf()).toMatchObject({ usage_source: null, cost_status: "unpriced", spend: null });
   });
 
+  it("has the reserved usage in its row where the upstream goes on in the background", async () => {
+    upstream.reply(200, "application/json", '{"id":"r","object":"response","status":"queued","usage":null}');
+    const { key } = await createKey(gateway, { max_budget: BUDGET });
+    const response = await fetch(`${gateway.publicUrl}/openai/v1/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "Say it.", background: true, max_output_tokens: WORDS }),
+    });
+    await response.text();
+    const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
+    expect(row).toMatchObject({ usage_source: "estimated", completion_tokens: WORDS });
+  });
+
   it("is free where the endpoint counts tokens", async () => {
     upstream.reply(200, "application/json", '{"input_tokens":12}');
     const headers = { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" };

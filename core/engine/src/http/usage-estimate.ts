@@ -48,7 +48,7 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
     const saidTokens = Math.round(said.tokens * (attempt.replyScale?.() ?? 1) * factor);
     const completionTokens = Math.max(saidTokens, least?.completionTokens ?? 0, assumedTokens(exchange, attempt, request) ?? 0);
     const counted = { ...least, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
-    attempt.usage = isUncountable(attempt, completionTokens) ? attempt.reserved : counted;
+    attempt.usage = isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted;
     attempt.usageSource = "estimated";
   }
 }
@@ -60,10 +60,16 @@ function isCounted({ operation, identity }: Exchange): boolean {
 
 /**
  * Whether a native reply has nothing that can be counted, and what was reserved for it stands in its row: it is no text that is
- * known, or it is whole and says nothing.
+ * known, it is whole and says nothing, or the upstream goes on in the background when the client has left.
  */
-function isUncountable({ reserved, replyTexts, outcome }: Attempt, completionTokens: number): boolean {
-  return reserved !== undefined && (replyTexts === undefined || (outcome === "success" && completionTokens === 0));
+function isUncountable(
+  { reserved, replyTexts, outcome }: Attempt,
+  { document }: GatewayRequest,
+  completionTokens: number,
+): boolean {
+  if (reserved === undefined) return false;
+  const isSilent = outcome === "success" && completionTokens === 0;
+  return replyTexts === undefined || isSilent || document.value.background === true;
 }
 
 function isUntold(exchange: Exchange, attempt: Attempt): boolean {
