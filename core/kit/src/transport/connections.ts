@@ -2,9 +2,10 @@
 
 import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
 
-/** One connection slot of a pool: how many calls were written to the socket that is in it now. */
+/** One connection slot of a pool: how many calls were written to the socket that is in it now, and how long it took to open. */
 export interface Connection {
   calls: number;
+  openedInMs: number;
 }
 
 /** A handler that is told on which connection its call goes out. */
@@ -25,14 +26,18 @@ class CountingClient extends Client {
   readonly #connection: Connection;
 
   constructor(url: URL, options: Client.Options) {
-    const connection: Connection = { calls: 0 };
+    const connection: Connection = { calls: 0, openedInMs: 0 };
     // The pool has made a function of it.
     const connect = options.connect as buildConnector.connector;
     super(url, {
       ...options,
       connect(target, done) {
         connection.calls = 0;
-        return connect(target, done);
+        const startedMs = performance.now();
+        return connect(target, (...result) => {
+          connection.openedInMs = performance.now() - startedMs;
+          done(...result);
+        });
       },
     });
     this.#connection = connection;

@@ -49,6 +49,13 @@ const MAX_INTERIM_RESPONSES = 20;
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 
+/**
+ * A request whose connection is lost within a round trip of its last byte crossed the upstream's close on the way. The opening of
+ * the connection took a round trip or more; these bound what it may stand for.
+ */
+const MIN_RACE_MS = 50;
+const MAX_RACE_MS = 250;
+
 /** A socket is read no further while this much of it waits. Whatever one read brought beyond that, 64 KiB at most, waits too. */
 const SOCKET_BYTES = 16_384;
 
@@ -82,8 +89,9 @@ export class Upstream {
 
   /**
    * Sends a call. Resolves with the response's head. Rejects with `upstream_timeout`, `upstream_unreachable`,
-   * `upstream_invalid_response`, or with the signal's reason. A call that met a stale connection, one that was used before
-   * and closed without a byte of answer, is sent once more on a new one.
+   * `upstream_invalid_response`, or with the signal's reason. A call whose reused connection is lost without a byte of answer is
+   * sent once more on a new one if the upstream cannot have worked on it: it was not written in full, the loss came within a round
+   * trip of its last byte, or its method may be repeated (RFC 9110 9.2.2).
    */
   send(call: HttpCall, options: SendOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
@@ -103,7 +111,7 @@ export class Upstream {
       };
       const replay = (handler: CallHandler): void => void this.#fresh.dispatch({ ...dispatch, reset: true }, handler);
       try {
-        this.#agent.dispatch(dispatch, new CallHandler(options, resolve, reject, replay));
+        this.#agent.dispatch(dispatch, new CallHandler(call.method, options, resolve, reject, replay));
       } catch (error) {
         place?.release();
         throw error;
@@ -145,7 +153,11 @@ class CallHandler implements ConnectionHandler {
   readonly #onAbort: () => void;
   /** Sends the call again; `undefined` once that is done. */
   #replay: ((handler: CallHandler) => void) | undefined;
+  readonly #isRepeatable: boolean;
   #isReused = false;
+  /** The request was written in full, and the time in which its loss proves that it was not read has passed. */
+  #isDelivered = false;
+  #raceTimer: NodeJS.Timeout | undefined;
   #hasAnswered = false;
   #interimResponses = 0;
   #controller: Dispatcher.DispatchController | undefined;
@@ -154,6 +166,7 @@ class CallHandler implements ConnectionHandler {
   #failure: unknown;
 
   constructor(
+    method: string,
     options: SendOptions,
     resolve: (response: UpstreamResponse) => void,
     reject: (error: unknown) => void,
@@ -162,6 +175,7 @@ class CallHandler implements ConnectionHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#replay = replay;
+    this.#isRepeatable = method !== "POST" && method !== "PATCH";
     this.#signal = options.signal;
     this.#attempt = options.attempt;
     this.#place = options.place;
@@ -185,10 +199,15 @@ class CallHandler implements ConnectionHandler {
 
   onRequestSent(): void {
     if (this.#attempt !== undefined) this.#attempt.isUnanswered = true;
+    if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
+    const raceMs = Math.min(MAX_RACE_MS, Math.max(MIN_RACE_MS, this.connection?.openedInMs ?? 0));
+    // A loss that waits to be read while the event loop is busy is read before the immediate runs.
+    this.#raceTimer = setTimeout(() => setImmediate(() => (this.#isDelivered = true)), raceMs);
   }
 
   onResponseStarted(): void {
     this.#hasAnswered = true;
+    clearTimeout(this.#raceTimer);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
@@ -225,6 +244,7 @@ class CallHandler implements ConnectionHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const replay = this.#replay;
+    clearTimeout(this.#raceTimer);
     // The upstream closed the connection as the call was on its way, and has not seen it (RFC 9112 9.3.1).
     if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
       this.#replay = undefined;
@@ -241,11 +261,11 @@ class CallHandler implements ConnectionHandler {
   }
 
   /**
-   * Whether the connection was used before and has answered nothing. undici also fails calls that it has not begun when their
+   * Whether the connection was used before and closed before the upstream can have worked on the call. undici also fails calls that it has not begun when their
    * connection is reset; those have no controller.
    */
   #isStale(): boolean {
-    if (this.#hasAnswered || this.#failure !== undefined) return false;
+    if (this.#hasAnswered || this.#isDelivered || this.#failure !== undefined) return false;
     return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
   }
 
@@ -260,6 +280,7 @@ class CallHandler implements ConnectionHandler {
 
   #settle(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#raceTimer);
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 }
