@@ -23,6 +23,25 @@ function open(parts: Partial<LiveExchange> = {}): LiveExchange {
 }
 
 describe("the rows of an exchange", () => {
+  it("of a refused request have no notes, few tags and a short model (F11)", () => {
+    const long = Array.from({ length: 64 }, (_, index) => `${index}`.padEnd(200, "t"));
+    const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
+    const request = fakeRequest({ model: "m".repeat(100_000) }, { tags: long, metadata });
+    const [row] = spendRows(open({ request, failure: new GatewayError("rate_limited", "no") }), clock);
+    expect(row?.metadata).toEqual({});
+    expect(row?.tags.slice(0, 3)).toEqual(["a", "b", long[0]]);
+    expect(JSON.stringify(row).length).toBeLessThan(3_000);
+  });
+
+  it("of a call keep notes up to 16 KiB and say that there were more", () => {
+    const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
+    const exchange = open({ request: fakeRequest({ model: "asked" }, { tags: ["b"], metadata }) });
+    Object.assign(exchange.beginAttempt(fakeTarget("one"), "openai"), { outcome: "success" });
+    const [row] = spendRows(exchange, clock);
+    expect(Object.keys(row?.metadata ?? {})).toEqual([...Array.from({ length: 8 }, (_, index) => `n${index}`), "truncated"]);
+    expect(JSON.stringify(row).length).toBeLessThan(18_000);
+  });
+
   it("say how an attempt was billed that the client left, and say it of no other", () => {
     const exchange = open({ abortBilling: "input_only" });
     const failed = exchange.beginAttempt(fakeTarget("one"), "openai");

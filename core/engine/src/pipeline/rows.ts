@@ -3,7 +3,9 @@
 import { isAbandoned, isAmbiguous } from "@sluice/kit";
 import { type Attempt, type Clock, type Cost, GatewayError, type JsonObject, type Operation, type SpendRow } from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
+import { boundedModel, boundedNotes, boundedTags } from "./row-bounds.ts";
 
+const NO_NOTES: Readonly<Record<string, unknown>> = Object.freeze({});
 const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
 
 /** Operations whose exchanges cost nothing and leave no rows. */
@@ -98,6 +100,9 @@ function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | und
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
   const row = emptyRow(exchange);
+  // Who is refused can ask again at once: the row is small. What guardrails did stays.
+  row.tags = boundedTags(row.tags);
+  row.metadata = exchange.guardrails.length === 0 ? NO_NOTES : { guardrails: verdictsOf(exchange) };
   row.errorCode = exchange.failure?.code ?? null;
   row.endedAtMs = clock.now();
   return row;
@@ -118,7 +123,7 @@ function emptyRow(exchange: LiveExchange): OpenRow {
     userId: identity?.userId ?? null,
     teamId: identity?.teamId ?? null,
     endUser: request?.endUser ?? null,
-    model: request?.model ?? "",
+    model: boundedModel(request?.model ?? ""),
     targetId: null,
     modelGroup: model?.entry ?? null,
     provider: null,
@@ -144,11 +149,14 @@ function emptyRow(exchange: LiveExchange): OpenRow {
 }
 
 /** The request's notes, and what guardrails did: their names and verdicts, each once. */
-function metadataOf({ request, guardrails }: LiveExchange): Readonly<Record<string, unknown>> {
-  const metadata = request?.metadata ?? {};
-  if (guardrails.length === 0) return metadata;
-  const told = new Map(guardrails.map((outcome) => [Object.values(outcome).join(" "), outcome]));
-  return { ...metadata, guardrails: [...told.values()] };
+function metadataOf(exchange: LiveExchange): Readonly<Record<string, unknown>> {
+  const { request, guardrails } = exchange;
+  const metadata = request === undefined ? NO_NOTES : boundedNotes(request.metadata, request.tags);
+  return guardrails.length === 0 ? metadata : { ...metadata, guardrails: verdictsOf(exchange) };
+}
+
+function verdictsOf({ guardrails }: LiveExchange): readonly unknown[] {
+  return [...new Map(guardrails.map((outcome) => [Object.values(outcome).join(" "), outcome])).values()];
 }
 
 function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {
