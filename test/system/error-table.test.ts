@@ -83,7 +83,7 @@ const ROWS: readonly Row[] = [
     { code: "method_not_allowed", path, method: "DELETE", also: { allow: "POST" } },
     { code: "body_too_large", path, body: { ...body, x: "x".repeat(5_000) }, also: { connection: "close" } },
     { code: "unsupported_media_type", path, body, headers: { "content-type": "text/plain" } },
-    { code: "unsupported_media_type", path, body, headers: { "content-encoding": "gzip" } },
+    { code: "unsupported_media_type", path, body, headers: { "content-encoding": "br" } },
   ]),
   ...READ_ROUTES.flatMap((path): Row[] => [
     { code: "authentication_failed", path, method: "GET", key: "none" },

@@ -1,19 +1,34 @@
 /** What is done before limits, and what is held: bodies of one key beside another's requests. */
 
 import { connect, type Socket } from "node:net";
+import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chat, createKey, MESSAGES } from "./client.ts";
 import { eventually } from "./eventually.ts";
 import { type GatewayProcess, startGateway } from "./gateway-process.ts";
+import { createNativeUpstream, type NativeUpstream } from "./native-upstream.ts";
 
 const MB = 1024 * 1024;
+const WHOLE = JSON.stringify({
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+});
+
+let upstream: NativeUpstream;
 let gateway: GatewayProcess;
 
 beforeAll(async () => {
-  gateway = await startGateway({ server: "max_held: 24mb" });
+  upstream = await createNativeUpstream();
+  upstream.reply(200, "application/json", WHOLE);
+  gateway = await startGateway({ baseUrl: `${upstream.url}/v1`, server: "max_held: 48mb" });
 });
 afterAll(async () => {
   await gateway?.dispose();
+  await upstream?.close();
 });
 
 /** Sends the beginning of a body of so many bytes and stops. Resolves with the status of an answer, if one comes. */
@@ -31,7 +46,7 @@ function upload(key: string, bytes: number, path = "/v1/chat/completions"): { so
   return { socket, status };
 }
 
-const statusOf = async (key: string, body: object = { model: "echo", messages: MESSAGES }): Promise<number> => {
+const statusOf = async (key: string, body: object = { model: "gpt-4o", messages: MESSAGES }): Promise<number> => {
   const response = await chat(gateway, body, { headers: { authorization: `Bearer ${key}` } });
   await response.text();
   return response.status;
@@ -67,7 +82,7 @@ describe("bodies under way", () => {
     expect(refused).toBe(503);
     expect(await statusOf(other)).toBe(200);
     expect(await statusOf(hog)).toBe(200);
-    expect(await statusOf(other, { model: "echo", messages: [{ role: "user", content: "x".repeat(2 * MB) }] })).toBe(200);
+    expect(await statusOf(other, { model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(2 * MB) }] })).toBe(200);
     for (const { socket } of uploads) socket.destroy();
     // Given back at the end.
     await eventually("room again", async () => (await statusOf(hog, big(6))) === 200);
@@ -75,8 +90,8 @@ describe("bodies under way", () => {
 
   it("that have no length are counted as they come", async () => {
     const { key } = await createKey(gateway, {});
-    const hold = upload(key, 16 * MB);
-    await eventually("the first body to be counted", async () => (await statusOf(key, big(4))) === 503);
+    const holds = [upload(key, 16 * MB), upload(key, 16 * MB)];
+    await eventually("both bodies to be counted", async () => (await statusOf(key, big(4))) === 503);
     const pieces = new ReadableStream({
       start(controller) {
         controller.enqueue(new TextEncoder().encode(JSON.stringify(big(12))));
@@ -91,10 +106,46 @@ describe("bodies under way", () => {
     } as RequestInit);
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).not.toBeNull();
-    hold.socket.destroy();
+    for (const { socket } of holds) socket.destroy();
   });
 
-  const big = (megabytes: number) => ({ model: "echo", messages: [{ role: "user", content: "x".repeat(megabytes * MB) }] });
+  const big = (megabytes: number) => ({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(megabytes * MB) }] });
+});
+
+describe("a compressed body", () => {
+  const post = (body: Uint8Array, coding: string): Promise<Response> =>
+    fetch(`${gateway.publicUrl}/v1/chat/completions`, {
+      method: "POST",
+      body,
+      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json", "content-encoding": coding },
+    });
+  const text = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "Grüße ".repeat(50_000) }] });
+
+  it.each([
+    ["gzip", gzipSync(text)],
+    ["GZIP", gzipSync(text)],
+    ["x-gzip", gzipSync(text)],
+    ["deflate", deflateSync(text)],
+    ["deflate", deflateRawSync(text)],
+    ["identity", Buffer.from(text)],
+  ])("with %s is read", async (coding, body) => {
+    const response = await post(body, coding);
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(upstream.lastBody()).toMatchObject({ messages: [{ content: "Grüße ".repeat(50_000) }] });
+  });
+
+  it.each([
+    ["larger than max_body when it is read", gzipSync(Buffer.alloc(30 * MB, 32)), "gzip", 413],
+    ["larger, deflated", deflateSync(Buffer.alloc(30 * MB, 32)), "deflate", 413],
+    ["damaged", Buffer.from("no gzip at all"), "gzip", 400],
+    ["cut", gzipSync(text).subarray(0, 100), "gzip", 400],
+    ["cut, deflated", deflateSync(text).subarray(0, 100), "deflate", 400],
+    ["of another coding", Buffer.from(text), "br", 415],
+    ["of two codings", gzipSync(gzipSync(text)), "gzip, gzip", 415],
+  ])("that is %s is refused", async (_what, body, coding, status) => {
+    expect((await post(body, coding)).status).toBe(status);
+  });
 });
 
 describe("a calculation", () => {
@@ -112,7 +163,7 @@ describe("a calculation", () => {
     const calculate = async (): Promise<number> => {
       const response = await fetch(`${gateway.publicUrl}/spend/calculate`, {
         method: "POST",
-        body: JSON.stringify({ model: "echo", messages: MESSAGES }),
+        body: JSON.stringify({ model: "gpt-4o", messages: MESSAGES }),
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       });
       await response.text();

@@ -3,11 +3,14 @@
 import type { IncomingMessage } from "node:http";
 import { Gathered } from "@sluice/kit/transport";
 import { GatewayError } from "@sluice/spec";
+import { type Coding, decoded } from "./decoded.ts";
 
 /** What a body may be. */
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
+  /** The coding that is taken off; the bounds hold for what comes of it. Absent: the bytes are read as they are. */
+  readonly coding?: Coding | undefined;
   /** Counts bytes before they are read: all that are announced, or more as they come. Throws where there is no room for them. */
   readonly hold?: (bytes: number) => void;
 }
@@ -28,7 +31,8 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   // A client that left while its key was looked up: its events have been, and no other would come.
   if (request.destroyed && !request.complete) return Promise.reject(gone());
   const { hold } = limits;
-  const hasLength = request.headers["content-length"] !== undefined;
+  const { coding } = limits;
+  const hasLength = coding === undefined && request.headers["content-length"] !== undefined;
   let heldBytes = declared;
   if (hold !== undefined && declared > 0) {
     try {
@@ -38,17 +42,23 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
     }
   }
   return new Promise((resolve, reject) => {
-    const gathered = new Gathered(declared);
+    const gathered = new Gathered(hasLength ? declared : 0);
+    const source = coding === undefined ? request : decoded(request, coding);
     const timer = setTimeout(() => {
       fail(new GatewayError("body_timeout", `The body did not arrive within ${limits.deadlineMs} ms.`, CLOSE));
     }, limits.deadlineMs);
     const fail = (error: GatewayError): void => {
       clearTimeout(timer);
-      request.removeAllListeners("data");
+      source.removeAllListeners("data");
+      if (source !== request) {
+        request.unpipe();
+        request.removeAllListeners("data");
+        source.destroy();
+      }
       request.pause();
       reject(error);
     };
-    request.on("data", (chunk: Buffer) => {
+    source.on("data", (chunk: Buffer) => {
       const size = gathered.length + chunk.length;
       if (size > limits.maxBytes) {
         fail(tooLarge(limits.maxBytes));
@@ -66,13 +76,16 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       }
       gathered.push(chunk);
     });
-    request.on("end", () => {
+    source.on("end", () => {
       clearTimeout(timer);
       resolve(asBuffer(gathered.take()));
     });
     const onGone = (): void => {
       if (!request.complete) fail(gone());
     };
+    if (source !== request) {
+      source.on("error", () => fail(new GatewayError("invalid_json", `The body is not valid ${coding ?? ""}.`, CLOSE)));
+    }
     request.on("error", onGone);
     request.on("close", onGone);
   });

@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument } from "@sluice/spec";
 import { isObject, parsedDocument, readMembers } from "@sluice/kit";
+import { codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "./dangerous-members.ts";
 import { atOnce, type Stages } from "./stages.ts";
 
@@ -26,9 +27,11 @@ const STEERING = new Set([
 
 /** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
 export function checkMediaType(request: IncomingMessage): void {
-  const encoding = request.headers["content-encoding"];
-  if (encoding !== undefined && encoding !== "identity") {
-    throw new GatewayError("unsupported_media_type", "A compressed body is not accepted; send it without content-encoding.");
+  if (codingOf(request) === "unknown") {
+    throw new GatewayError(
+      "unsupported_media_type",
+      "The body's content-encoding is not accepted; send gzip, deflate or no content-encoding.",
+    );
   }
   const type = request.headers["content-type"];
   if (type === "application/json") return;

@@ -5,6 +5,7 @@ import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sl
 import { readBody } from "./body.ts";
 import { refuseCaseVariants } from "./case-variants.ts";
 import { receiveChat } from "./chat.ts";
+import { codingOf } from "./decoded.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
@@ -50,9 +51,11 @@ export async function receiveRequest(
   if (receive === undefined || (operation === "spend" && client.method !== "POST")) return undefined;
   const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
+  const coding = codingOf(message);
   const bytes = await readBody(message, {
     maxBytes: Math.min(maxBytes, MAX_BYTES[operation] ?? maxBytes),
     deadlineMs: BODY_DEADLINE_MS,
+    coding: coding === "unknown" ? undefined : coding,
     hold,
   });
   return inTurns(requestStages(bytes, operation, receive, client, deployment), bytes.length);
