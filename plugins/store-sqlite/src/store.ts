@@ -8,7 +8,7 @@ import { createKeyStore } from "./keys.ts";
 import { createLedgerInsert, type LedgerValues, ledgerValues } from "./ledger-insert.ts";
 import { createLedgerReader, type SqliteLedgerReader } from "./ledger-reader.ts";
 import { migrate } from "./migrate.ts";
-import { openDatabase } from "./open-database.ts";
+import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import { createTeamStore } from "./teams.ts";
@@ -27,11 +27,12 @@ interface Opened {
   readonly database: DatabaseSync;
   /** The file, by device and inode; `undefined` in memory. */
   readonly identity: string | undefined;
-  /** Reads, on this thread. */
+  /** Reads, on the event loop. */
   readonly kysely: Kysely<Schema>;
   /** Changes, in a thread of their own. */
   readonly writer: Kysely<Schema>;
-  readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | void;
+  /** Inserts rows on the event loop; in the thread, where another process holds the file. */
+  readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
   readonly reader: SqliteLedgerReader;
   stop(): Promise<void>;
 }
@@ -108,8 +109,9 @@ async function open(path: string, synchronous: "normal" | "full", signal: AbortS
     const kysely = createKysely(runHere(database));
     await migrate(database, kysely, path);
     signal.throwIfAborted();
-    // From here on this connection reads: it never waits on the event loop.
+    // From here on this connection never waits on the event loop.
     database.exec("pragma busy_timeout = 0");
+    const insertHere = createLedgerInsert(database);
     const reader = createLedgerReader(database, path, log);
     // A database in memory belongs to its connection.
     const thread = path === MEMORY ? undefined : new WriterThread(path, synchronous, log);
@@ -118,7 +120,16 @@ async function open(path: string, synchronous: "normal" | "full", signal: AbortS
       identity: path === MEMORY ? undefined : identityOf(path),
       kysely,
       writer: thread === undefined ? kysely : createKysely((sql, parameters) => thread.run(sql, parameters)),
-      insert: thread === undefined ? createLedgerInsert(database) : (rows) => thread.insert(rows),
+      insert(rows) {
+        try {
+          insertHere(rows);
+          return undefined;
+        } catch (error) {
+          // The rows would cost as much again as messages: only those that must wait for a lock go to the thread.
+          if (thread === undefined || !isBusy(error)) throw error;
+          return thread.insert(rows);
+        }
+      },
       reader,
       async stop() {
         await thread?.stop();
