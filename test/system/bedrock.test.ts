@@ -162,7 +162,7 @@ describe("Bedrock behind the OpenAI SDK", () => {
 
   // One deployment, which three failures in a row would rest. A refused credential rests it at once, so it comes last.
   it.each([
-    [403, "AccessDeniedException", 403, "invalid_request_error"],
+    [403, "AccessDeniedException", 502, "upstream_error"],
     [429, "ThrottlingException", 429, "rate_limit_error"],
     [503, "ServiceUnavailableException", 503, "overloaded_error"],
     [403, "UnrecognizedClientException", 502, "upstream_error"],
