@@ -142,8 +142,8 @@ export const ERROR_CODES = {
     415,
     "invalid_request_error",
     false,
-    "The body is not `application/json`, or is compressed.",
-    "Send `content-type: application/json` and no `content-encoding`.",
+    "The body is not `application/json`, or has another coding than gzip or deflate.",
+    "Send `content-type: application/json`, and gzip, deflate or no `content-encoding`.",
   ),
   rate_limited: row(
     429,

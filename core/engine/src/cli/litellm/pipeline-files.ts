@@ -12,16 +12,17 @@ interface Shipped {
 
 const CALLING = ["auth", "cost", "limits", "idempotency", "guardrails", "cache", "fallback", "balance", "retry", "provider"];
 const deployment = (endpoint: string): string => `POST /{provider}/deployments/{deployment...}/${endpoint}`;
+const engine = (endpoint: string): string => `POST /v1/engines/{deployment...}/${endpoint}`;
 
 /** The routes and steps that every installation is shipped with. */
 export const SHIPPED: Readonly<Record<string, Shipped>> = {
   chat: {
-    routes: ["POST /v1/chat/completions", "POST /chat/completions", deployment("chat/completions")],
+    routes: ["POST /v1/chat/completions", "POST /chat/completions", deployment("chat/completions"), engine("chat/completions")],
     operation: "chat",
     steps: CALLING,
   },
   embeddings: {
-    routes: ["POST /v1/embeddings", "POST /embeddings", deployment("embeddings")],
+    routes: ["POST /v1/embeddings", "POST /embeddings", deployment("embeddings"), engine("embeddings")],
     operation: "embeddings",
     steps: CALLING,
   },
