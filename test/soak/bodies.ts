@@ -3,23 +3,25 @@
  * only: memory is read from `/proc`. Exits with 1 where a goal is missed.
  */
 
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { chat, createKey, MESSAGES } from "../system/client.ts";
 import { eventually } from "../system/eventually.ts";
 import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
 import { createNativeUpstream } from "../system/native-upstream.ts";
+import { type Attack, ATTACKS } from "./bodies-attack.ts";
 
-const MB = 1024 * 1024;
+/** `--only deep` runs the attacks whose name holds it. */
+const { values } = parseArgs({ options: { only: { type: "string" } } });
 const HEAP_MB = 512;
 const MAX_RSS_MB = 700;
 const MAX_TURN_MS = 50;
-const QUIET_SECONDS = 4;
+const QUIET_SECONDS = 3;
 const VICTIM_EVERY_MS = 50;
 /** How long an attack is watched, at most. */
-const ATTACK_SECONDS = 12;
+const ATTACK_SECONDS = 10;
 
 const WHOLE = JSON.stringify({
   id: "c",
@@ -29,75 +31,6 @@ const WHOLE = JSON.stringify({
   choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
-
-/** What one client sends: a head, and the body in pieces. */
-interface Upload {
-  readonly path: string;
-  readonly bytes: number | undefined;
-  readonly pieces: () => Iterable<string | Buffer>;
-}
-
-const sized = (path: string, text: () => string, sent?: number): Upload => {
-  const bytes = Buffer.byteLength(text());
-  return {
-    path,
-    bytes,
-    *pieces() {
-      const whole = Buffer.from(text());
-      for (let from = 0; from < (sent ?? whole.length); from += 262_144)
-        yield whole.subarray(from, Math.min(sent ?? whole.length, from + 262_144));
-    },
-  };
-};
-
-const deep = `{"a":${"[".repeat(4 * MB)}${"]".repeat(4 * MB - 8)}}`;
-const wide = `{"a":[${"[],".repeat((8 * MB) / 3 - 10)}[]]}`;
-const large = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(10_000_000) }] });
-const stalled = JSON.stringify({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(19 * MB) }] });
-
-const crumbs: Upload = {
-  path: "/v1/chat/completions",
-  bytes: undefined,
-  *pieces() {
-    const start = `{"model":"gpt-4o","messages":[{"role":"user","content":"`;
-    yield `${start.length.toString(16)}\r\n${start}\r\n`;
-    const many = "1\r\nx\r\n".repeat(20_000);
-    for (let count = 0; count < 150; count += 1) yield many;
-    yield `4\r\n"}]}\r\n0\r\n\r\n`;
-  },
-};
-
-/** The attacks: what they are, how many clients at once, and what each sends. */
-const ATTACKS: readonly (readonly [string, number, Upload])[] = [
-  ["12 x 8 MiB, deep", 12, sized("/openai/v1/chat/completions", () => deep)],
-  ["12 x 8 MiB, wide", 12, sized("/openai/v1/chat/completions", () => wide)],
-  ["100 x 10 MB", 100, sized("/v1/chat/completions", () => large)],
-  ["6 x 3 MB in 1-byte chunks", 6, crumbs],
-  ["80 stalled uploads of 19 MB", 80, sized("/v1/chat/completions", () => stalled, 18 * MB)],
-];
-
-function attack(gateway: GatewayProcess, key: string, upload: Upload, statuses: number[]): Socket {
-  const { port, hostname } = new URL(gateway.publicUrl);
-  const length = upload.bytes === undefined ? "transfer-encoding: chunked" : `content-length: ${upload.bytes}`;
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => undefined);
-  socket.on("data", (chunk) => {
-    const [, status] = /^HTTP\/1\.1 (\d+)/.exec(String(chunk)) ?? [];
-    if (status !== undefined) statuses.push(Number(status));
-  });
-  const send = async (): Promise<void> => {
-    await once(socket, "connect");
-    socket.write(
-      `POST ${upload.path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\nconnection: close\r\n${length}\r\n\r\n`,
-    );
-    for (const piece of upload.pieces()) {
-      if (socket.destroyed) return;
-      if (!socket.write(piece)) await Promise.race([once(socket, "drain"), once(socket, "close")]);
-    }
-  };
-  void send().catch(() => undefined);
-  return socket;
-}
 
 /** Latencies of one request every 50 ms of another key until `isOver`, sorted; and how many failed. */
 async function victim(
@@ -159,19 +92,27 @@ try {
     ["rpm 1", { rpm_limit: 1 }],
     ["no limits", {}],
   ] as const) {
-    for (const [name, clients, upload] of ATTACKS) {
+    for (const [index, [name]] of ATTACKS.entries()) {
+      if (values.only !== undefined && !name.includes(values.only)) continue;
       const { key } = await createKey(gateway, fields);
       const quiet = await victim(gateway, other.key, until(QUIET_SECONDS));
       await longestTurnMs(gateway);
       const statuses: number[] = [];
       let peak = rssMb(gateway.pid);
       const watch = setInterval(() => (peak = Math.max(peak, rssMb(gateway.pid))), 25);
-      const sockets = Array.from({ length: clients }, () => attack(gateway, key, upload, statuses));
+      const thread = new Worker(new URL("bodies-attack.ts", import.meta.url), {
+        workerData: { url: gateway.publicUrl, key, index } satisfies Attack,
+      });
+      let isOver = false;
+      thread.on("message", (message: number | "over") => {
+        if (message === "over") isOver = true;
+        else statuses.push(message);
+      });
       const isLate = until(ATTACK_SECONDS);
-      const beside = await victim(gateway, other.key, () => isLate() || sockets.every(({ destroyed }) => destroyed));
+      const beside = await victim(gateway, other.key, () => isLate() || isOver);
       clearInterval(watch);
       const turnMs = await longestTurnMs(gateway);
-      for (const socket of sockets) socket.destroy();
+      await thread.terminate();
       const counts = Object.fromEntries(
         [...new Set(statuses)].map((status) => [status, statuses.filter((each) => each === status).length]),
       );
