@@ -10,7 +10,7 @@ export interface BadBody {
 }
 
 const MESSAGES = '"messages":[{"role":"user","content":"hi"}]';
-const START = `"model":"echo",${MESSAGES}`;
+const START = `"model":"gpt-4o-mini",${MESSAGES}`;
 const deep = (open: string, close: string, levels: number): string => `${open.repeat(levels)}${close.repeat(levels)}`;
 
 const of = (name: string, body: string | Uint8Array, status: number, param?: string): BadBody => ({
@@ -23,7 +23,7 @@ const of = (name: string, body: string | Uint8Array, status: number, param?: str
 const more = (member: string, status: number, param?: string): BadBody =>
   of(`with ${member.slice(0, 60)}`, `{${START},${member}}`, status, param);
 const message = (text: string, status: number, param?: string): BadBody =>
-  of(`with the message ${text.slice(0, 60)}`, `{"model":"echo","messages":[${text}]}`, status, param);
+  of(`with the message ${text.slice(0, 60)}`, `{"model":"gpt-4o-mini","messages":[${text}]}`, status, param);
 const sent = (
   name: string,
   headers: Record<string, string>,
@@ -40,7 +40,7 @@ const ENCODINGS: readonly BadBody[] = [
   of(
     "invalid UTF-8 in a text",
     Buffer.concat([
-      Buffer.from(`{"model":"echo","messages":[{"role":"user","content":"`),
+      Buffer.from(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"`),
       Buffer.of(0xff, 0xfe),
       Buffer.from('"}]}'),
     ]),
@@ -62,8 +62,8 @@ const ENCODINGS: readonly BadBody[] = [
   of("UTF-8 with its mark", `\uFEFF{${START}}`, 200),
   of("two marks", `\uFEFF\uFEFF{${START}}`, 400),
   of("NUL bytes before it", `\0\0{${START}}`, 400),
-  of("a NUL byte inside a text", `{"model":"echo","messages":[{"role":"user","content":"a\0b"}]}`, 400),
-  sent("gzip, said so", { "content-encoding": "gzip" }, 415, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
+  of("a NUL byte inside a text", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a\0b"}]}`, 400),
+  sent("gzip, said so", { "content-encoding": "gzip" }, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
   sent("gzip, not said so", {}, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
   sent("two codings", { "content-encoding": "gzip, gzip" }, 415),
   sent("brotli", { "content-encoding": "br" }, 415),
@@ -91,7 +91,7 @@ const SYNTAX: readonly BadBody[] = [
   of("a cut text", '{"model":"ec', 400),
   of("a comma too many", `{${START},}`, 400),
   of("no quotes", "{model:echo}", 400),
-  of("single quotes", `{'model':'echo'}`, 400),
+  of("single quotes", `{'model':'gpt-4o-mini'}`, 400),
   of("a comment", `{${START} /* hi */}`, 400),
   of("NaN", `{${START},"temperature":NaN}`, 400),
   of("Infinity", `{${START},"temperature":Infinity}`, 400),
@@ -122,7 +122,7 @@ const NAMES: readonly BadBody[] = [
   more('"x":{"__proto__":{"polluted":true}}', 400, "__proto__"),
   of(
     "a message with __proto__",
-    '{"model":"echo","messages":[{"__proto__":{"polluted":"yes"},"role":"user","content":"x"}]}',
+    '{"model":"gpt-4o-mini","messages":[{"__proto__":{"polluted":"yes"},"role":"user","content":"x"}]}',
     400,
     "__proto__",
   ),
@@ -141,7 +141,7 @@ const NAMES: readonly BadBody[] = [
 
 const VALUES: readonly BadBody[] = [
   of("no model", `{${MESSAGES}}`, 400, "model"),
-  of("no messages", '{"model":"echo"}', 400, "messages"),
+  of("no messages", '{"model":"gpt-4o-mini"}', 400, "messages"),
   of("an empty object", "{}", 400, "model"),
   of("a model that is an object", `{"model":{},${MESSAGES}}`, 400, "model"),
   of("a model with NUL", `{"model":"ec\\u0000ho",${MESSAGES}}`, 400, "model"),

@@ -88,7 +88,7 @@ describe("metrics", () => {
     upstream.script("broken", { kind: "error", status: 500 });
     await (await ask({ model: "falls" })).text();
     await (await ask({ model: "gpt-4o-mini" }, "sk-nobody-knows-this-key-0000")).text();
-    await fetch(`${gateway.publicUrl}/nowhere/${CANARY}`);
+    await fetch(`${gateway.publicUrl}/nowhere-${CANARY}`);
     const found = await pageWith(1, { route: "none", status: "404" });
     expect(found.sum("sluice_attempts_total", { deployment: "openai/broken", outcome: "failure" })).toBe(2);
     expect(found.sum("sluice_extra_attempts_total", { kind: "retry", deployment: "openai/broken" })).toBe(1);
