@@ -63,7 +63,7 @@ const ENCODINGS: readonly BadBody[] = [
   of("two marks", `\uFEFF\uFEFF{${START}}`, 400),
   of("NUL bytes before it", `\0\0{${START}}`, 400),
   of("a NUL byte inside a text", `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"a\0b"}]}`, 400),
-  sent("gzip, said so", { "content-encoding": "gzip" }, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
+  sent("gzip that is cut, said so", { "content-encoding": "gzip" }, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
   sent("gzip, not said so", {}, 400, Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3)),
   sent("two codings", { "content-encoding": "gzip, gzip" }, 415),
   sent("brotli", { "content-encoding": "br" }, 415),
