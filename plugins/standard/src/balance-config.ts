@@ -70,7 +70,7 @@ export const balanceSchema: JsonSchema = {
       minimum: 1,
       maximum: 3,
       default: 2,
-      description: "Different targets that one request may try, within three attempts in all.",
+      description: "Different targets that one request may try.",
     },
     breaker: {
       type: "object",

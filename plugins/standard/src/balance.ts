@@ -20,7 +20,7 @@ import { stickyKey } from "./balance-sticky.ts";
 import { Deployments } from "./deployment.ts";
 import { Lease } from "./deployment-lease.ts";
 import { isOwnLimit } from "./limits-refusal.ts";
-import { mayTryAgain } from "./tries.ts";
+import { mayTryAgain, wasCalled } from "./tries.ts";
 
 const NOBODY: ReadonlySet<GroupMember> = new Set();
 
@@ -131,8 +131,11 @@ export const balance = defineStep<BalanceConfig>({
             lease.fail();
             // One that is at a limit was not called: it is passed over like one without room.
             if (isGatewayError(error) && isOwnLimit(error)) mostTried += 1;
-            const isOver = tried.length >= mostTried || now() >= exchange.deadlineMs;
-            if (isOver || !mayTryAnother(error, exchange)) throw error;
+            const isOver = tried.length >= mostTried || now() >= exchange.deadlineMs || !mayPass(error, exchange);
+            // A target that was not called keeps its call, whatever retries and other branches have spent.
+            const isNew = (member: GroupMember, index: number): boolean =>
+              !tried.includes(member) && !wasCalled(exchange, targets[index]?.id ?? "");
+            if (isOver || !(mayTryAgain(exchange) || group.members.some(isNew))) throw error;
             failure = sooner(failure, error as GatewayError);
             continue;
           }
@@ -228,9 +231,9 @@ function sooner(before: GatewayError | undefined, error: GatewayError): GatewayE
   return (before.retryAfterMs ?? Infinity) <= (error.retryAfterMs ?? Infinity) ? before : error;
 }
 
-/** Whether another target may do better: the failure was the deployment's own, and the exchange has an attempt left. */
-function mayTryAnother(error: unknown, exchange: Exchange): boolean {
-  if (!isGatewayError(error) || exchange.signal.aborted || !mayTryAgain(exchange)) return false;
+/** Whether another target may do better: the failure was the deployment's own. */
+function mayPass(error: unknown, { signal }: Exchange): boolean {
+  if (!isGatewayError(error) || signal.aborted) return false;
   return error.retryable || ELSEWHERE.has(error.code);
 }
 

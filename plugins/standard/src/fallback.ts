@@ -1,21 +1,11 @@
 /** The step `fallback`: asks other models when the first one fails. */
 
 import { defineStep, discardReply } from "@sluice/kit";
-import {
-  type Exchange,
-  type FallbackClass,
-  type GatewayError,
-  type GatewayRequest,
-  type Host,
-  isGatewayError,
-  type Model,
-  type Next,
-} from "@sluice/spec";
-import { fallbackClassOf, finalError, isPartOfGeneral } from "./fallback-class.ts";
-import { type StandIns, standInsOf } from "./fallback-lists.ts";
-import { candidateOf } from "./fallback-model.ts";
-import { type Needs, needsOf } from "./fallback-needs.ts";
-import { limitTries, mayTryAgain } from "./tries.ts";
+import { type Exchange, type FallbackClass, type GatewayError, isGatewayError, type Next } from "@sluice/spec";
+import { finalError } from "./fallback-class.ts";
+import { standInsOf } from "./fallback-lists.ts";
+import { StandInSearch } from "./fallback-search.ts";
+import { keepTry, limitTries } from "./tries.ts";
 
 /** Options of the step `fallback`. */
 export interface FallbackConfig {
@@ -26,9 +16,6 @@ export interface FallbackConfig {
 
 const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy", "rate_limit", "overloaded", "timeout"];
 const COUNT_HEADER = "x-sluice-fallbacks";
-const SKIPPED_HEADER = "x-sluice-fallback-skipped";
-/** Ids that a wildcard matches are as long as a client likes. */
-const MAX_SKIPPED_CHARACTERS = 1_000;
 
 export const fallback = defineStep<FallbackConfig>({
   name: "fallback",
@@ -57,7 +44,8 @@ export const fallback = defineStep<FallbackConfig>({
         minimum: 1,
         maximum: 30,
         default: 3,
-        description: "Upstream calls of one request in all, over retries, targets and models.",
+        description:
+          "Upstream calls of one request, over retries, targets and models. Retries leave one call to a fallback, and a target or a fallback that was not asked is asked once whatever was spent.",
       },
     },
   },
@@ -77,40 +65,29 @@ export const fallback = defineStep<FallbackConfig>({
         const { model, request } = exchange;
         if (model === undefined || request === undefined) return next();
         const standIns = standInsOf(request, model);
+        const { classes, max } = config;
+        const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
+        keepTry(exchange, (error) => search.has(error));
         try {
           return await next();
         } catch (error) {
           if (!isGatewayError(error)) throw error;
-          const needs = needsOf(request, exchange.operation, host.tokens);
-          return askOthers({ exchange, next, config, host, model, request, standIns, needs }, error);
+          return askOthers(exchange, search, next, error);
         }
       },
     };
   },
 });
 
-interface Asking {
-  readonly exchange: Exchange;
-  readonly next: Next;
-  readonly config: FallbackConfig;
-  readonly host: Host;
-  /** What the exchange began with. */
-  readonly model: Model;
-  readonly request: GatewayRequest;
-  readonly standIns: StandIns;
-  readonly needs: Needs;
-}
-
 /** Asks one model after the other. Throws the final error, on an exchange as it began, when none answers. */
-async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
-  const { exchange, next, config, model, request } = asking;
+async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, first: GatewayError): Promise<void> {
+  const { model, request } = exchange;
   const errors: [GatewayError, ...GatewayError[]] = [first];
-  const seen = new Set([model.id]);
   for (let last = first; ;) {
-    const isOver = exchange.signal.aborted || errors.length > config.max || !mayTryAgain(exchange);
-    const instead = isOver ? undefined : await nextModel(asking, last, seen);
+    const isOver = exchange.signal.aborted || search.isOver;
+    const instead = isOver ? undefined : await search.next(last);
     if (instead === undefined || exchange.signal.aborted) {
-      exchange.note("fallback", isOver ? whyOver(asking, errors.length) : "no model to ask instead after", last.code);
+      exchange.note("fallback", whyNone(exchange, isOver), last.code);
       Object.assign(exchange, { model, request });
       throw exchange.signal.aborted ? last : finalError(errors);
     }
@@ -121,7 +98,7 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
     );
     await leave(exchange);
     Object.assign(exchange, instead);
-    exchange.headers.set(COUNT_HEADER, String(errors.length));
+    exchange.headers.set(COUNT_HEADER, String(search.asked));
     try {
       return await next();
     } catch (error) {
@@ -132,43 +109,10 @@ async function askOthers(asking: Asking, first: GatewayError): Promise<void> {
   }
 }
 
-/** Why nobody else is asked after a failure. */
-function whyOver({ exchange, config }: Asking, asked: number): string {
-  if (exchange.signal.aborted) return "the request has ended, after";
-  return asked > config.max ? "no more models than `max`, after" : "no more calls than `max_attempts`, after";
-}
-
-/** The next model that can stand in after a failure, and its body. Whoever is looked at is `seen`, and not looked at again. */
-async function nextModel(
-  { exchange, config, host, model, request, standIns, needs }: Asking,
-  error: GatewayError,
-  seen: Set<string>,
-): Promise<Pick<Exchange, "model" | "request"> | undefined> {
-  const name = enabledClass(fallbackClassOf(error), config.classes);
-  if (name === undefined) return undefined;
-  for (const { id, overrides } of standIns(name)) {
-    if (seen.has(id)) continue;
-    seen.add(id);
-    const candidate = await candidateOf(id, { asked: model, exchange, host, needs });
-    for (const skipped of candidate.skipped) exchange.note("fallback", "skipped", skipped);
-    reportSkipped(exchange, candidate.skipped);
-    if (candidate.model === undefined) continue;
-    return { model: candidate.model, request: { ...request, document: request.document.with(overrides) } };
-  }
-  return undefined;
-}
-
-/** The class that a failure counts as: where only `general` is named, it includes its parts. */
-function enabledClass(name: FallbackClass | undefined, enabled: readonly FallbackClass[]): FallbackClass | undefined {
-  if (name === undefined || enabled.includes(name)) return name;
-  return isPartOfGeneral(name) && enabled.includes("general") ? "general" : undefined;
-}
-
-function reportSkipped({ headers }: Exchange, skipped: readonly string[]): void {
-  if (skipped.length === 0) return;
-  const before = headers.get(SKIPPED_HEADER);
-  const all = before === undefined ? skipped : [before, ...skipped];
-  headers.set(SKIPPED_HEADER, all.join(", ").slice(0, MAX_SKIPPED_CHARACTERS));
+/** Why no other model is asked after a failure. */
+function whyNone({ signal }: Exchange, isOver: boolean): string {
+  if (signal.aborted) return "the request has ended, after";
+  return isOver ? "no more models than `max`, after" : "no model to ask instead after";
 }
 
 /** Lets go of what the failed model has left: its target, and a reply that nobody will read. */

@@ -4,6 +4,7 @@ import { branchOf } from "@sluice/kit";
 import { fakeClock, fakeExchange, fakeHost, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { createRetry, type RetryConfig } from "./retry.ts";
 import { RetryBudget, RetryBudgets } from "./retry-budget.ts";
+import { RETRIED_FAILURES } from "./retry-failures.ts";
 import { backoffMs, waitFor } from "./retry-wait.ts";
 import { limitTries } from "./tries.ts";
 
@@ -14,6 +15,7 @@ const CONFIG: RetryConfig = {
   retry_after_max: "30s",
   budget: "20%",
   retry_images: false,
+  on: RETRIED_FAILURES,
 };
 const PASSING = new GatewayError("upstream_failed", "no");
 const TARGET = fakeTarget("mine", "upstream");

@@ -6,7 +6,8 @@ import { leaseOf } from "./deployment-lease.ts";
 import { RetryBudgets } from "./retry-budget.ts";
 import { backoffMs, waitFor } from "./retry-wait.ts";
 import { isOwnLimit } from "./limits-refusal.ts";
-import { mayTryAgain } from "./tries.ts";
+import { failureOf, RETRIED_FAILURES, type RetriedFailure } from "./retry-failures.ts";
+import { hasStandIn, mayRepeat } from "./tries.ts";
 
 /** Options of the step `retry`, as YAML says them. */
 export interface RetryConfig {
@@ -16,6 +17,7 @@ export interface RetryConfig {
   readonly retry_after_max: string;
   readonly budget: string;
   readonly retry_images: boolean;
+  readonly on: readonly RetriedFailure[];
 }
 
 /** What tests replace. */
@@ -39,7 +41,7 @@ const definition = {
         maximum: 10,
         default: 2,
         description:
-          "Calls of the same target in all, the first included. A request's `num_retries` may ask for fewer; `max_attempts` of the step fallback bounds all calls of a request.",
+          "Calls of the same target in all, the first included. A request's `num_retries` may ask for fewer; `max_attempts` of the step fallback bounds all calls of a request, and one of them is left to a fallback.",
       },
       base: {
         type: "string",
@@ -65,6 +67,14 @@ const definition = {
         type: "boolean",
         default: false,
         description: "Retries image requests too. An image that was made before the failure is billed by the upstream.",
+      },
+      on: {
+        type: "array",
+        uniqueItems: true,
+        items: { type: "string", enum: [...RETRIED_FAILURES] },
+        default: [...RETRIED_FAILURES],
+        description:
+          "Failures that lead to another call of the same target. After a `timeout` the same target is called only when no other target and no fallback remains.",
       },
     },
   },
@@ -103,11 +113,16 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
             exchange.note("retry", why, error.code);
             throw error;
           };
+          if (!config.on.includes(failureOf(error))) giveUp("`on` does not name the failure, after");
           const lease = leaseOf(exchange);
           if (lease?.hasOther === true) giveUp("another target can take the request, after");
           if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
           if (retried >= retries) giveUp("no retry left after");
-          if (!mayTryAgain(exchange)) giveUp("no more calls than `max_attempts`, after");
+          const isReplaceable = await hasStandIn(exchange, error);
+          // A second silence costs the client as much as the first, and a fallback may answer at once.
+          if (isReplaceable && failureOf(error) === "timeout") giveUp("a fallback can take the request, after");
+          const kept = isReplaceable ? 1 : 0;
+          if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
           const { retryAfterMs } = error;
           if (retryAfterMs !== undefined && retryAfterMs > longestMs)
             giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
@@ -120,7 +135,7 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
           await wait(waitMs, exchange.signal);
           // A hedge beside this branch may have taken the last try meanwhile.
-          if (!mayTryAgain(exchange)) throw error;
+          if (!mayRepeat(exchange, kept)) throw error;
           // Others have asked the target meanwhile.
           if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
           exchange.target = target;

@@ -1,9 +1,9 @@
 /**
- * How often one request may be tried in all: a bound that fallback sets, and every step that tries again respects. And which
- * attempts were one try.
+ * How often one request may be tried in all: a bound that fallback sets, and every step that tries again respects. Which models
+ * keep a try beside it, and which attempts were one try.
  */
 
-import type { Attempt, Exchange } from "@sluice/spec";
+import type { Attempt, Exchange, GatewayError } from "@sluice/spec";
 
 interface Tries {
   max: number;
@@ -11,7 +11,12 @@ interface Tries {
   parts: number;
   /** The calls of each try that took several and came to a reply. */
   joined: (readonly Attempt[])[] | undefined;
+  /** Whether another model remains that can answer after a failure. */
+  hasStandIn: HasStandIn | undefined;
 }
+
+/** Whether another model remains that can answer after a failure. */
+export type HasStandIn = (error: GatewayError) => Promise<boolean>;
 
 const TRIES = Symbol("tries");
 
@@ -22,8 +27,28 @@ export function limitTries(exchange: Exchange, max: number): void {
 
 /** Whether an exchange may be tried once more. Without a bound it always may. */
 export function mayTryAgain(exchange: Exchange): boolean {
+  return mayRepeat(exchange, 0);
+}
+
+/** Keeps one try for another model as long as one remains that can answer. */
+export function keepTry(exchange: Exchange, has: HasStandIn): void {
+  triesOf(exchange).hasStandIn = has;
+}
+
+/** Whether another model remains that can answer an exchange after a failure. */
+export async function hasStandIn(exchange: Exchange, error: GatewayError): Promise<boolean> {
+  return (await triesOf(exchange).hasStandIn?.(error)) === true;
+}
+
+/** Whether the same target may be tried once more, when `kept` tries are left to others. */
+export function mayRepeat(exchange: Exchange, kept: number): boolean {
   const { max, parts } = triesOf(exchange);
-  return rootOf(exchange).attempts.length - parts < max;
+  return rootOf(exchange).attempts.length - parts + kept < max;
+}
+
+/** Whether a target was called for an exchange, in any of its branches. */
+export function wasCalled(exchange: Exchange, targetId: string): boolean {
+  return rootOf(exchange).attempts.some(({ target }) => target.id === targetId);
 }
 
 /** Counts the attempts that `call` makes as one try. */
@@ -55,7 +80,7 @@ function rootOf(exchange: Exchange): Exchange {
 function triesOf({ state }: Exchange): Tries {
   const known = state.get(TRIES) as Tries | undefined;
   if (known !== undefined) return known;
-  const tries: Tries = { max: Infinity, parts: 0, joined: undefined };
+  const tries: Tries = { max: Infinity, parts: 0, joined: undefined, hasStandIn: undefined };
   state.set(TRIES, tries);
   return tries;
 }
