@@ -114,6 +114,8 @@ export interface ModelTraits {
   readonly hasNoJsonMode?: true;
   /** It takes `temperature` or `top_p`, and refuses both together. What is 1 of the two is left out. */
   readonly takesOneSampling?: true;
+  /** It may think for minutes before its first content: a silent stream is given that time. */
+  readonly reasons?: true;
   /** It refuses stop texts that are white space: they are left out, and `stop` is listed. */
   readonly refusesBlankStops?: true;
 }
@@ -237,7 +239,12 @@ export interface MediaFetchSettings {
 /** Deadlines of one attempt, in milliseconds. */
 export interface ProviderTimeouts {
   readonly connectMs: number;
+  /** From the request to the first byte of a whole reply. */
   readonly firstByteMs: number;
+  /** The same of a stream. Absent: `firstByteMs`. */
+  readonly streamFirstByteMs?: number;
+  /** From the request to the first content of a stream. Absent: the caller decides by the request. */
+  readonly firstContentMs?: number;
   readonly idleMs: number;
   /** To wait for a connection that is free, before the attempt begins. Absent: 10 s. */
   readonly queueMs?: number;

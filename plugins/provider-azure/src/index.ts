@@ -1,7 +1,14 @@
 /** @sluice/provider-azure: Azure OpenAI as a provider, by deployment paths or by its v1 API. */
 
 import { defineProvider } from "@sluice/kit";
-import { createOperations, type ErrorWords, imagesPerCall, OPENAI_HISTORY, readCompatibleError } from "@sluice/kit/openai";
+import {
+  createOperations,
+  type ErrorWords,
+  imagesPerCall,
+  OPENAI_HISTORY,
+  readCompatibleError,
+  reasoningTraits,
+} from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
@@ -41,7 +48,7 @@ export default defineProvider<AzureConfig>({
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
     };
     return {
-      capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
+      capabilities: { operations: names, streaming: true, tools: true, traits: reasoningTraits, imagesPerCall },
       encode(request) {
         const { path, encode } = of(request);
         return { kind: "http", method: "POST", url: url(path, request.target.model), headers, body: encode(request).bytes };

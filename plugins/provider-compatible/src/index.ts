@@ -1,7 +1,15 @@
 /** @sluice/provider-compatible: providers that speak the OpenAI format with quirks of their own, by a table of presets. */
 
 import { defineProvider } from "@sluice/kit";
-import { createMendedTranslator, createOperations, Mender, PARAMETERS, readCompatibleError, readUsage } from "@sluice/kit/openai";
+import {
+  createMendedTranslator,
+  createOperations,
+  Mender,
+  PARAMETERS,
+  readCompatibleError,
+  readUsage,
+  reasoningTraits,
+} from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { DecodedReply, ProviderRequest, Secret } from "@sluice/spec";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
@@ -46,6 +54,7 @@ export default defineProvider<CompatibleConfig>({
         streaming: true,
         tools,
         parameters,
+        traits: reasoningTraits,
         ...(preset.native === undefined ? {} : { nativeFields: preset.native }),
         ...(preset.steering === undefined ? {} : { steering: preset.steering }),
         supports: (feature) => (preset.lacks?.includes(feature) === true ? false : undefined),

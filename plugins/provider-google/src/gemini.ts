@@ -2,10 +2,10 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import type { ModelTraits, Secret } from "@sluice/spec";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
-import { imagesPerCall, supports } from "./models.ts";
+import { imagesPerCall, supports, thinks } from "./models.ts";
 import { GEMINI_ENDPOINTS, UPLOAD_ADDRESS_HEADERS, UPLOAD_REPLY_HEADERS, UPLOAD_REQUEST_HEADERS } from "./native-endpoints.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
@@ -17,6 +17,8 @@ export interface GeminiConfig {
   readonly base_url: string;
   readonly version: string;
 }
+
+const THINKING_TRAITS: ModelTraits = { reasons: true };
 
 export const gemini = defineProvider<GeminiConfig>({
   name: "gemini",
@@ -45,6 +47,7 @@ export const gemini = defineProvider<GeminiConfig>({
         streaming: true,
         tools: true,
         parameters: PARAMETERS,
+        traits: (model) => (thinks(model) ? THINKING_TRAITS : undefined),
         supports,
         imagesPerCall,
         inputsPerCall: () => BATCH.inputsPerCall,

@@ -52,6 +52,11 @@ export function thinkingOf(model: string): Thinking {
   return { by: "nothing", isOptional: true, levels: [] };
 }
 
+/** Whether the model thinks unless a request says otherwise: Gemini 2.5 and later, Flash-Lite excepted. */
+export function thinks(model: string): boolean {
+  return thinkingOf(model).by !== "nothing" && !model.includes("flash-lite") && !IMAGES.test(model);
+}
+
 /** Images that one call can make: Imagen four (ai.google.dev/gemini-api/docs/imagen), Gemini one. */
 export function imagesPerCall(model: string): number {
   return isImagen(model) ? 4 : 1;

@@ -5,11 +5,11 @@ import { errorBodyOf } from "@sluice/kit/dialect";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import { openTokens, type TokenSource } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
-import { GatewayError, type Host, type HttpCall, type ProviderRequest, type Secret } from "@sluice/spec";
+import { GatewayError, type Host, type HttpCall, type ModelTraits, type ProviderRequest, type Secret } from "@sluice/spec";
 import { claudeCall } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
-import { imagesPerCall, isClaude, supports } from "./models.ts";
+import { imagesPerCall, isClaude, supports, thinks } from "./models.ts";
 import { VERTEX_ENDPOINTS } from "./native-endpoints.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
@@ -28,7 +28,8 @@ export interface VertexConfig {
 
 /** Two dialects at one address: each model takes what its own has. */
 const CLAUDE_TRAITS = { ...anthropic.traits(), parameters: anthropic.PARAMETERS };
-const GEMINI_TRAITS = { parameters: PARAMETERS };
+const GEMINI_TRAITS: ModelTraits = { parameters: PARAMETERS };
+const THINKING_TRAITS: ModelTraits = { ...GEMINI_TRAITS, reasons: true };
 
 const TOKEN_PATH = "/computeMetadata/v1/instance/service-accounts/default/token";
 
@@ -84,7 +85,7 @@ export const vertex = defineProvider<VertexConfig>({
         streaming: true,
         tools: true,
         parameters: [...new Set([...PARAMETERS, ...anthropic.PARAMETERS])],
-        traits: (model) => (isClaude(model) ? CLAUDE_TRAITS : GEMINI_TRAITS),
+        traits: (model) => (isClaude(model) ? CLAUDE_TRAITS : thinks(model) ? THINKING_TRAITS : GEMINI_TRAITS),
         supports,
         imagesPerCall,
         inputsPerCall: (model) => vertexMethod(model).inputsPerCall,

@@ -1,7 +1,7 @@
 /** @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for native requests. */
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { decodeEmbeddings } from "@sluice/kit/openai";
+import { decodeEmbeddings, reasoningTraits } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/spec";
 import { supports } from "./models.ts";
@@ -51,7 +51,7 @@ export default defineProvider<MistralConfig>({
         tools: true,
         parameters: PARAMETERS,
         nativeFields: ["guardrails"],
-        traits: () => TRAITS,
+        traits: (model) => ({ ...TRAITS, ...reasoningTraits(model) }),
         supports,
       },
       encode(request) {

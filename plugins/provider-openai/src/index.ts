@@ -8,6 +8,7 @@ import {
   imagesPerCall,
   OPENAI_HISTORY,
   readErrorReply,
+  reasoningTraits,
 } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/spec";
@@ -42,7 +43,7 @@ export default defineProvider<OpenaiConfig>({
     const headers = { "content-type": "application/json", ...account };
     const { of, names } = createOperations({ formats: config.embedding_formats }, undefined, OPENAI_HISTORY);
     return {
-      capabilities: { operations: names, streaming: true, tools: true, imagesPerCall },
+      capabilities: { operations: names, streaming: true, tools: true, traits: reasoningTraits, imagesPerCall },
       encode(request) {
         const { path, encode } = of(request);
         const url = config.base_url + path;

@@ -23,6 +23,7 @@ export interface BreakerConfig {
   readonly min_requests: number;
   readonly ejection: string;
   readonly max_ejection: string;
+  readonly ejection_with_fallback: string;
   readonly max_ejected: string;
   readonly eject_single: boolean;
 }
@@ -43,6 +44,7 @@ const DEFAULTS = {
   min_requests: 20,
   ejection: "5s",
   max_ejection: "30s",
+  ejection_with_fallback: "4s",
   max_ejected: "50%",
   eject_single: true,
 } satisfies BreakerConfig;
@@ -107,6 +109,13 @@ export const balanceSchema: JsonSchema = {
           default: DEFAULTS.max_ejection,
           description: "How long an ejection lasts at most. A refused credential rests for five minutes.",
         },
+        ejection_with_fallback: {
+          type: "string",
+          format: "duration",
+          default: DEFAULTS.ejection_with_fallback,
+          description:
+            "How long each ejection lasts at most while a fallback can answer the request; a longer Retry-After is obeyed. A trial of a stream then has 5 seconds for its first content, or three times what streams of the target took.",
+        },
         max_ejected: percent(DEFAULTS.max_ejected, "The share of a model's targets that may be ejected, if it has several."),
         eject_single: {
           type: "boolean",
@@ -127,6 +136,7 @@ export function breakerSettings(config: BreakerConfig): BreakerSettings & Ejecti
     minRequests: config.min_requests,
     ejectionMs: milliseconds(config.ejection),
     maxEjectionMs: milliseconds(config.max_ejection),
+    replacedEjectionMs: milliseconds(config.ejection_with_fallback),
     maxEjected: fraction(config.max_ejected),
     ejectSingle: config.eject_single,
   };

@@ -13,6 +13,8 @@ export interface BreakerSettings {
   readonly minRequests: number;
   readonly ejectionMs: number;
   readonly maxEjectionMs: number;
+  /** The length of every ejection while another model can answer. Absent: as without one. */
+  readonly replacedEjectionMs?: number;
 }
 
 /** What a verdict changed. */
@@ -39,6 +41,8 @@ export interface Failed extends Standing, Evidence {
   readonly isAfterHead: boolean;
   /** What the upstream asked for. */
   readonly retryAfterMs: number | undefined;
+  /** Whether another model can answer the request. Absent: no. */
+  readonly isReplaceable?: boolean;
 }
 
 /** A trial keeps others out for so long. After that another one may begin beside it. */
@@ -71,6 +75,11 @@ export class Breaker {
   /** When another key was refused. */
   #knockedMs = -Infinity;
   #knocks = 0;
+
+  /** Ejections, failed trials included, without a lasting recovery between them. */
+  get ejectionsInRow(): number {
+    return this.#step;
+  }
 
   get consecutive(): number {
     return this.#consecutive;
@@ -184,14 +193,22 @@ export class Breaker {
 
   /** Opens because of failures that were judged elsewhere. */
   eject(
-    { key, isAfterHead, retryAfterMs = 0 }: Pick<Failed, "key" | "isAfterHead" | "retryAfterMs">,
+    { key, isAfterHead, retryAfterMs = 0, isReplaceable }: Pick<Failed, "key" | "isAfterHead" | "retryAfterMs" | "isReplaceable">,
     nowMs: number,
-    { ejectionMs, maxEjectionMs }: Pick<BreakerSettings, "ejectionMs" | "maxEjectionMs">,
+    {
+      ejectionMs,
+      maxEjectionMs,
+      replacedEjectionMs,
+    }: Pick<BreakerSettings, "ejectionMs" | "maxEjectionMs" | "replacedEjectionMs">,
   ): BreakerChange {
     const isNew = !this.#isOpen;
     // Not so where the last recovery was a head alone.
     if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > maxEjectionMs) this.#step = 0;
-    const grownMs = Math.max(ejectionMs * 2 ** Math.min(this.#step, 30), retryAfterMs);
+    const doubledMs = ejectionMs * 2 ** Math.min(this.#step, 30);
+    // The fallback answers when a trial fails: trials may be frequent.
+    const ownMs =
+      isReplaceable === true && replacedEjectionMs !== undefined ? Math.min(doubledMs, replacedEjectionMs) : doubledMs;
+    const grownMs = Math.max(ownMs, retryAfterMs);
     this.#step += 1;
     this.#isOpen = true;
     this.#openedAtMs = nowMs;

@@ -7,6 +7,7 @@ import type { Attempt, Exchange, Log, Target } from "@sluice/spec";
 import type { BreakerChange, BreakerSettings, Standing, Trial } from "./breaker.ts";
 import type { GroupMember } from "./balance-group.ts";
 import { isAfterHead, isForced, isUnknownCredential, verdictOf } from "./deployment-verdict.ts";
+import { hasReadyStandIn } from "./tries.ts";
 import { type Called, type Health, HealthBook } from "./health.ts";
 
 /** What a lease is made from. Its holder has taken the slot. */
@@ -24,6 +25,8 @@ export interface LeaseParts {
   /** Whether another target can take the request now. */
   readonly hasOther: () => boolean;
 }
+
+const FULL_TRIAL_EVERY = 4;
 
 /** The leases of an exchange and its branches that are under way. */
 const LEASES = Symbol("leases");
@@ -79,6 +82,16 @@ export class Lease {
   /** Whether the same target may be called once more: it is not ejected, and no trial of it has failed. */
   get mayRepeat(): boolean {
     return this.#parts.isServing();
+  }
+
+  /** Whether this is a trial that may be cut short. Every fourth one in a row has its full time, for a target that became slow. */
+  get isShortTrial(): boolean {
+    return this.#trial !== undefined && (this.#parts.book.find(this.#name)?.breaker.ejectionsInRow ?? 0) % FULL_TRIAL_EVERY !== 0;
+  }
+
+  /** How long streams of the target took to their first content, as last seen. */
+  get streamMs(): number | undefined {
+    return this.#parts.book.find(this.#name)?.latencyOf(true).lastMs;
   }
 
   /** Whether another target can take the request now. */
@@ -190,6 +203,7 @@ export class Lease {
       body: requestDigest(this.#parts.exchange.request),
       isForced: isForced(attempt),
       isAfterHead: isAfterHead(attempt),
+      isReplaceable: hasReadyStandIn(this.#parts.exchange),
       retryAfterMs: attempt.error?.retryAfterMs,
     };
   }

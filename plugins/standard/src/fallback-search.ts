@@ -4,6 +4,7 @@ import { type Exchange, type FallbackClass, type GatewayError, type GatewayReque
 import { fallbackClassOf, isPartOfGeneral } from "./fallback-class.ts";
 import type { StandIn, StandIns } from "./fallback-lists.ts";
 import { type Candidate, candidateOf } from "./fallback-model.ts";
+import type { StandInsLeft } from "./tries.ts";
 import { type Needs, needsOf } from "./fallback-needs.ts";
 
 /** What a search is made from. `model` and `request` are those that the exchange began with. */
@@ -26,7 +27,7 @@ const SKIPPED_HEADER = "x-sluice-fallback-skipped";
 const MAX_SKIPPED_CHARACTERS = 1_000;
 
 /** Finds stand-ins in the order of the list of a failure's class. Nothing is looked at before the first failure. */
-export class StandInSearch {
+export class StandInSearch implements StandInsLeft {
   readonly #parts: SearchParts;
   #needs: Needs | undefined;
   #asked = 0;
@@ -45,6 +46,17 @@ export class StandInSearch {
   /** Models that were asked. */
   get asked(): number {
     return this.#asked;
+  }
+
+  /** Whether a model is listed for failures of the upstream that the key may use and that has a target. */
+  get isReady(): boolean {
+    const { exchange, host, classes, standIns } = this.#parts;
+    const { identity } = exchange;
+    if (this.isOver || identity === undefined || !classes.includes("general")) return false;
+    return standIns("general").some(({ id }) => {
+      const model = this.#passed?.has(id) === true ? undefined : host.models.find(id);
+      return model !== undefined && model.targets.length > 0 && host.authority.mayUse(identity, model);
+    });
   }
 
   /** Whether a model remains that can stand in after a failure. */

@@ -67,7 +67,7 @@ export const fallback = defineStep<FallbackConfig>({
         const standIns = standInsOf(request, model);
         const { classes, max } = config;
         const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
-        keepTry(exchange, (error) => search.has(error));
+        keepTry(exchange, search);
         try {
           return await next();
         } catch (error) {

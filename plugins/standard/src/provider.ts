@@ -5,6 +5,7 @@ import { beginAttemptAt, enterUpstream, runAttempt } from "@sluice/kit/transport
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { leaseOf } from "./deployment-lease.ts";
+import { patienceOf } from "./first-content.ts";
 import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
 import { modelNotFound } from "./model-not-found.ts";
@@ -61,6 +62,8 @@ export const provider = defineStep<ProviderConfig>({
         const settled = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
         const request = media === undefined ? settled.request : await media.inline(settled.request, exchange);
         const includeUsage = exchange.request?.includeUsage === true;
+        const patience = patienceOf({ exchange, instance, target, lease: leaseOf(exchange) });
+        const bounds = patience instanceof Promise ? await patience : patience;
         const call = async (asked: ProviderRequest): Promise<Reply> => {
           const { request: sent, call: encoded } = settled.encode(asked);
           const entering =
@@ -86,6 +89,7 @@ export const provider = defineStep<ProviderConfig>({
             attempt,
             includeUsage,
             commitAfter,
+            ...bounds,
             observer: lease?.watch(attempt),
             signal: exchange.signal,
             clock: host.clock,

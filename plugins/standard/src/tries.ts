@@ -11,12 +11,17 @@ interface Tries {
   parts: number;
   /** The calls of each try that took several and came to a reply. */
   joined: (readonly Attempt[])[] | undefined;
-  /** Whether another model remains that can answer after a failure. */
-  hasStandIn: HasStandIn | undefined;
+  /** Models that may still be asked; `undefined` without a step fallback. */
+  standIns: StandInsLeft | undefined;
 }
 
-/** Whether another model remains that can answer after a failure. */
-export type HasStandIn = (error: GatewayError) => Promise<boolean>;
+/** The models that may still be asked. */
+export interface StandInsLeft {
+  /** Whether one is listed that the key may use and that has a target. */
+  readonly isReady: boolean;
+  /** Whether one remains that can answer after a failure. */
+  has(error: GatewayError): Promise<boolean>;
+}
 
 const TRIES = Symbol("tries");
 
@@ -31,13 +36,18 @@ export function mayTryAgain(exchange: Exchange): boolean {
 }
 
 /** Keeps one try for another model as long as one remains that can answer. */
-export function keepTry(exchange: Exchange, has: HasStandIn): void {
-  triesOf(exchange).hasStandIn = has;
+export function keepTry(exchange: Exchange, standIns: StandInsLeft): void {
+  triesOf(exchange).standIns = standIns;
+}
+
+/** Whether another model stands ready, as far as can be seen without a look at the request. */
+export function hasReadyStandIn(exchange: Exchange): boolean {
+  return triesOf(exchange).standIns?.isReady === true;
 }
 
 /** Whether another model remains that can answer an exchange after a failure. */
 export async function hasStandIn(exchange: Exchange, error: GatewayError): Promise<boolean> {
-  return (await triesOf(exchange).hasStandIn?.(error)) === true;
+  return (await triesOf(exchange).standIns?.has(error)) === true;
 }
 
 /** Whether the same target may be tried once more, when `kept` tries are left to others. */
@@ -80,7 +90,7 @@ function rootOf(exchange: Exchange): Exchange {
 function triesOf({ state }: Exchange): Tries {
   const known = state.get(TRIES) as Tries | undefined;
   if (known !== undefined) return known;
-  const tries: Tries = { max: Infinity, parts: 0, joined: undefined, hasStandIn: undefined };
+  const tries: Tries = { max: Infinity, parts: 0, joined: undefined, standIns: undefined };
   state.set(TRIES, tries);
   return tries;
 }

@@ -135,6 +135,10 @@ function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): 
   return { use: shared.use, options: pluginOptions("state", shared), instances, at: document.keyAt(["shared"]) };
 }
 
+/** `first_byte` where the operator writes none. */
+const WHOLE_FIRST_BYTE = "300s";
+const STREAM_FIRST_BYTE = "30s";
+
 function providersOf(gateway: ResolvedDocument, sections: GatewaySections): ProviderSettings[] {
   return Object.entries(sections.providers).map(([name, section]) => {
     const common = section as unknown as ProviderSection;
@@ -143,7 +147,9 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
     );
     const timeouts: ProviderTimeouts = {
       connectMs: milliseconds(common.timeouts.connect),
-      firstByteMs: milliseconds(common.timeouts.first_byte),
+      firstByteMs: milliseconds(common.timeouts.first_byte ?? WHOLE_FIRST_BYTE),
+      streamFirstByteMs: milliseconds(common.timeouts.first_byte ?? STREAM_FIRST_BYTE),
+      ...(common.timeouts.first_content !== undefined && { firstContentMs: milliseconds(common.timeouts.first_content) }),
       idleMs: milliseconds(common.timeouts.idle),
       queueMs: milliseconds(common.timeouts.queue),
     };

@@ -78,7 +78,7 @@ describe("a snapshot", () => {
       use: "openai",
       missing: [],
       connections: 512,
-      timeouts: { connectMs: 5_000, firstByteMs: 300_000, idleMs: 60_000, queueMs: 10_000 },
+      timeouts: { connectMs: 5_000, firstByteMs: 300_000, streamFirstByteMs: 30_000, idleMs: 60_000, queueMs: 10_000 },
     });
     expect(Object.keys(providers[0]?.options ?? {}).sort()).toEqual(["api_key", "base_url"]);
     expect(models[0]).toMatchObject({ id: "echo", mode: "chat", accessGroups: [], at: { line: 8, column: 5 } });

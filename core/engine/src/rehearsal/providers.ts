@@ -55,10 +55,15 @@ export function rehearsingProviders(real: ProviderCatalog, book: CallBook): Prov
 }
 
 function rehearsing(instance: ProviderInstance, book: CallBook): ProviderInstance {
-  const { connectMs, firstByteMs, idleMs } = instance.timeouts;
+  const { connectMs, firstByteMs, streamFirstByteMs = firstByteMs, idleMs } = instance.timeouts;
   // Where nobody falls silent a test must not fail because the process had something else to do for a tenth of a second.
   const mostMs = book.isSilent ? SILENCE_MS : NEVER_MS;
-  const timeouts = { connectMs, firstByteMs: Math.min(firstByteMs, mostMs), idleMs: Math.min(idleMs, mostMs) };
+  const timeouts = {
+    connectMs,
+    firstByteMs: Math.min(firstByteMs, mostMs),
+    streamFirstByteMs: Math.min(streamFirstByteMs, mostMs),
+    idleMs: Math.min(idleMs, mostMs),
+  };
   // Nothing is asked of anybody: a URL stays what it is.
   const { fetchMedia: _off, ...rest } = instance;
   return { ...rest, translation: scripted(instance.translation, book), timeouts };

@@ -16,6 +16,7 @@ export { type ApiOperation, type ApiOperations, createOperations, imagesPerCall,
 export { splitVectors, type Vectors } from "./split-vectors.ts";
 export { PARAMETERS, TOOL_PARAMETERS } from "./parameters.ts";
 export { countPrompt, promptParts, type PromptParts } from "./prompt-tokens.ts";
+export { reasoningTraits } from "./reasoning-models.ts";
 export { replyTexts } from "./reply-texts.ts";
 export { scrub } from "./scrub.ts";
 export { chunkFrame, createChatTranslator, hasContent, rawFrame } from "./stream.ts";

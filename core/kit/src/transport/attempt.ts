@@ -8,6 +8,7 @@ import {
   type HttpCall,
   type ProviderInstance,
   type ProviderRequest,
+  type ProviderTimeouts,
   type Reply,
   type UpstreamCall,
 } from "@sluice/spec";
@@ -18,6 +19,7 @@ import { encodeInTurns } from "./encode-in-turns.ts";
 import { asGatewayError } from "./errors.ts";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./local.ts";
+import type { FirstContent } from "./first-content.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./whole-stream.ts";
 import type { ConnectionPlace } from "./connection-places.ts";
@@ -38,6 +40,10 @@ export interface AttemptOptions {
   readonly commitAfter?: CommitAfter | undefined;
   /** Counts bytes of a whole reply before they are kept; false: there is no room for them. Absent: they are not counted. */
   readonly hold?: ((bytes: number) => boolean) | undefined;
+  /** How long a stream may be without content. Absent: as long as something comes. */
+  readonly firstContent?: FirstContent | undefined;
+  /** To the first byte, at most. Absent: as the provider says. */
+  readonly firstByteMs?: number | undefined;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The connection that the call has taken (`enterUpstream`). The attempt gives it back. */
@@ -84,7 +90,7 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
 }
 
 async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
-  const { provider, request, call, attempt, clock, includeUsage, commitAfter } = options;
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call);
   attempt.upstreamStatus = response.status;
@@ -96,7 +102,7 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);
-    return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter });
+    return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter, firstContent });
   }
   const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
   // A large reply is a piece of work of its own.
@@ -124,8 +130,9 @@ function looksLikeReply(body: Uint8Array): boolean {
   return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
 }
 
-async function send({ provider, upstream, signal, attempt, place }: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
-  const { translation, timeouts } = provider;
+async function send(options: AttemptOptions, call: HttpCall): Promise<UpstreamResponse> {
+  const { provider, upstream, signal, attempt, place } = options;
+  const { translation } = provider;
   let ready;
   try {
     ready = authorize(translation, call, signal);
@@ -136,7 +143,14 @@ async function send({ provider, upstream, signal, attempt, place }: AttemptOptio
     place?.release();
     throw error;
   }
-  return upstream.send(ready, { signal, timeouts, attempt, place });
+  return upstream.send(ready, { signal, timeouts: timeoutsOf(options), attempt, place });
+}
+
+/** The deadlines of the call: a stream has its own for the first byte. */
+function timeoutsOf({ provider: { timeouts }, request, firstByteMs }: AttemptOptions): ProviderTimeouts {
+  const mostMs = request.stream ? (timeouts.streamFirstByteMs ?? timeouts.firstByteMs) : timeouts.firstByteMs;
+  const ms = Math.min(mostMs, firstByteMs ?? Infinity);
+  return ms === timeouts.firstByteMs ? timeouts : { ...timeouts, firstByteMs: ms };
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {

@@ -4,6 +4,7 @@ export { type AttemptObserver, runAttempt, type AttemptOptions } from "./attempt
 export type { ConnectionPlace } from "./connection-places.ts";
 export { beginAttemptAt, enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
 export { asGatewayError } from "./errors.ts";
+export type { FirstContent } from "./first-content.ts";
 export { Gathered } from "./gathered.ts";
 export { type CommitAfter, MAX_HELD_BYTES } from "./hold.ts";
 export { createMediaFetcher, type FetchedMedium, type MediaFetcher } from "./media-fetch.ts";

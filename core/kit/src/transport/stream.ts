@@ -17,6 +17,7 @@ import type { EventReader } from "../stream/events.ts";
 import { createStreamReader } from "../stream/reader.ts";
 import type { ResponseBody } from "./body.ts";
 import { asGatewayError } from "./errors.ts";
+import { type FirstContent, limitFirstContent } from "./first-content.ts";
 import { type CommitAfter, Hold } from "./hold.ts";
 import { nextTurn } from "./turns.ts";
 import type { UpstreamResponse } from "./upstream.ts";
@@ -32,6 +33,8 @@ export interface StreamOptions {
   readonly startedMs: number;
   /** Holds the stream back beyond its first content. Absent: not at all. */
   readonly commitAfter?: CommitAfter | undefined;
+  /** How long it may be without content. Absent: as long as something comes. */
+  readonly firstContent?: FirstContent | undefined;
 }
 
 /** Time for the connection to end after the stream's own end mark. */
@@ -45,7 +48,7 @@ const TURN_BYTES = 16_384;
  */
 export async function openStream(options: StreamOptions): Promise<StreamReply> {
   const reader = new StreamReader(options);
-  await reader.prime(options.commitAfter);
+  await reader.prime(options.commitAfter, options.firstContent);
   return { kind: "stream", status: 200, frames: reader.frames() };
 }
 
@@ -115,7 +118,10 @@ class StreamReader implements StreamSink {
     this.#isDone = true;
   }
 
-  async prime(commitAfter: CommitAfter | undefined): Promise<void> {
+  async prime(commitAfter: CommitAfter | undefined, firstContent: FirstContent | undefined): Promise<void> {
+    const spentMs = this.#clock.monotonic() - this.#startedMs;
+    const endLimit =
+      firstContent === undefined ? undefined : limitFirstContent(firstContent, spentMs, (error) => this.#body.cancel(error));
     try {
       while (!this.committed && !this.#isDone) {
         await this.#read();
@@ -126,8 +132,10 @@ class StreamReader implements StreamSink {
         if (this.#queue.length === 0) this.#attempt.isUnanswered = false;
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
+      endLimit?.();
       if (commitAfter !== undefined && this.committed) await this.#hold(commitAfter);
     } catch (error) {
+      endLimit?.();
       this.#body.cancel(error);
       throw error;
     }

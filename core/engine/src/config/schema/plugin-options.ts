@@ -20,8 +20,14 @@ const PROVIDER_KEYS: JsonObject = {
       first_byte: {
         type: "string",
         format: "duration",
-        default: "300s",
-        description: "From the request to the first byte of the reply.",
+        description:
+          "From the request to the first byte of the reply. Default: 30s for a stream, 300s for a whole reply, which comes when all of it is made. Example: `60s`.",
+      },
+      first_content: {
+        type: "string",
+        format: "duration",
+        description:
+          "From the request to the first content of a stream; reasoning counts as content. Default: 30s where another target or a fallback can take the request, 300s where none can, and for models and requests with reasoning. Example: `20s`.",
       },
       idle: { type: "string", format: "duration", default: "60s", description: "Between two pieces of a reply." },
     },
@@ -244,7 +250,13 @@ export interface StateSection {
 
 /** The common keys of a provider after validation. */
 export interface ProviderSection {
-  readonly timeouts: { readonly queue: string; readonly connect: string; readonly first_byte: string; readonly idle: string };
+  readonly timeouts: {
+    readonly queue: string;
+    readonly connect: string;
+    readonly first_byte?: string;
+    readonly first_content?: string;
+    readonly idle: string;
+  };
   readonly connections: number;
   readonly endpoints: OpenEndpoints;
   readonly show_rate_limits: boolean;
