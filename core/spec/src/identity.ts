@@ -35,6 +35,8 @@ export interface Identity {
   readonly spendScope: SpendScope;
   /** The tags of the key and of its team. */
   readonly tags: readonly string[];
+  /** Tags that a request may name beside these, although they stand on other records or have a budget. Absent: none. */
+  readonly allowedTags?: readonly string[];
   /** Names of the guardrails that every request of the key or its team must pass. Absent: none of their own. */
   readonly guardrails?: readonly string[];
   /** Whether the key or its team reaches every native path of the providers. It counts without a model list only. Absent: it does not. */
@@ -54,6 +56,8 @@ export interface Authority {
   keyIdOf(presented: string): Promise<string | undefined>;
   /** Whether an identity may use a model. */
   mayUse(identity: Identity, model: Model): boolean;
+  /** The first of these tags that stands on records of other keys and teams alone, so that the identity may not name it. */
+  foreignTag(identity: Identity, tags: readonly string[]): string | undefined | Promise<string | undefined>;
   /** What a team's own list names; `undefined` when there is no such team. */
   teamModels(teamId: string): Promise<readonly string[] | undefined>;
   /** Names of headers, besides `authorization`, that carry a key; in the order they are read. */

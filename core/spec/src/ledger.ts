@@ -65,6 +65,12 @@ export interface LedgerSumFilter extends LedgerFilter {
   readonly provider?: string;
 }
 
+/** What a reader of tags asks for. */
+export interface LedgerTagQuery extends LedgerFilter {
+  /** Tags at most. Absent: all. */
+  readonly limit?: number;
+}
+
 /** What a reader of rows asks for. */
 export interface LedgerQuery extends LedgerFilter {
   readonly limit: number;
@@ -112,7 +118,7 @@ export interface LedgerReader {
   /** Days that have rows, oldest first. */
   days(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerDay[]>;
   /** Tags, the one with the highest cost first. A row with several tags counts for each. */
-  tags(filter: LedgerFilter, signal?: AbortSignal): Promise<readonly LedgerTag[]>;
+  tags(query: LedgerTagQuery, signal?: AbortSignal): Promise<readonly LedgerTag[]>;
   /** The cost of the rows, nano-dollars. What a budget begins with: rejects when rows that were recorded are not readable yet. */
   spent(filter: LedgerSumFilter, signal?: AbortSignal): Promise<number>;
 }

@@ -25,6 +25,8 @@ export interface KeyRecord {
   /** Milliseconds since 1970. */
   readonly expiresAtMs: number | null;
   readonly tags: readonly string[];
+  /** Tags that its requests may name although they stand on other records or have a budget. */
+  readonly allowedTags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly guardrails: readonly string[];
   /** Whether it reaches every native path of the providers, not the inference endpoints alone. Without a model list only. */
@@ -48,6 +50,8 @@ export interface TeamRecord {
   readonly tpm: number | null;
   readonly maxParallelRequests: number | null;
   readonly tags: readonly string[];
+  /** Tags that its requests may name although they stand on other records or have a budget. */
+  readonly allowedTags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly guardrails: readonly string[];
   /** Whether it reaches every native path of the providers, not the inference endpoints alone. Without a model list only. */
@@ -107,6 +111,8 @@ export interface KeyStore {
   rotate(id: string, rotation: Rotation): Promise<KeyRecord | undefined>;
   /** Whether there was such a key. */
   delete(id: string): Promise<boolean>;
+  /** Which of these tags stand on a key's or a team's record. Absent: the store cannot say, and no tag is owned by a record of it. */
+  ownedTags?(tags: readonly string[]): Promise<readonly string[]>;
 }
 
 /** Teams at rest. */

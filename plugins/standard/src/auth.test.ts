@@ -25,6 +25,7 @@ function hostOf(headerNames: readonly string[] = ["x-service-api-key", "x-other"
         return isLate ? Promise.resolve(found) : found;
       },
       keyIdOf: async () => undefined,
+      foreignTag: () => undefined,
       teamModels: async () => undefined,
       mayUse: (_identity, { id }) => id === "open",
     },

@@ -11,6 +11,7 @@ import {
   type Operation,
 } from "@sluice/spec";
 import { modelNotFound } from "./model-not-found.ts";
+import { foreignTag } from "./foreign-tag.ts";
 import { isServable } from "./servable.ts";
 
 /** One answer for every way a key can be wrong: it tells nobody which keys exist. */
@@ -24,6 +25,8 @@ const QUERY_KEY = /(?:^|&)(?:x-)?(?:key|api[-_]?key|access_token|token)=/i;
 
 /** What is told of an identity beside its id. */
 const KINDS = { master: "the master key", key: "a virtual key" } as const;
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
 
 /** Operations whose request names a model of the catalogue. */
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
@@ -46,6 +49,8 @@ export const auth = defineStep<Record<string, never>>({
         exchange.note("auth", KINDS[identity.kind]);
         // The body is read for those who may send one.
         await exchange.receive();
+        const tags = exchange.request?.tags ?? NO_TAGS;
+        if (tags.length > 0) await checkTags(identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
           exchange.model = visibleModel(exchange.request, identity, models, authority);
         return false;
@@ -54,6 +59,13 @@ export const auth = defineStep<Record<string, never>>({
     };
   },
 });
+
+/** A tag that stands on a record is that record's: what is spent under it is charged to those who have it. Throws `permission_denied`. */
+async function checkTags(identity: Identity, tags: readonly string[], authority: Authority): Promise<void> {
+  const found = authority.foreignTag(identity, tags);
+  const tag = found instanceof Promise ? await found : found;
+  if (tag !== undefined) throw foreignTag(tag);
+}
 
 /** The one key of a request. Two different ones are as good as none, and so is one in the query. */
 function presentedKey({ client, operation }: Exchange, headerNames: readonly string[]): string {

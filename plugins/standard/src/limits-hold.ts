@@ -188,7 +188,7 @@ export class Hold {
   #take(id: string, claims: readonly Claim[], rules: readonly Rule[], counted: readonly number[]): Soon<TakeResult> {
     const { host, taker } = this.#parts;
     const leaseMs = Math.max(0, this.#exchange.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
-    return this.#part.unlessRefused(rules, counted, () => taker.take({ id, claims }, rules, leaseMs));
+    return this.#part.unlessRefused(rules, counted, () => taker.take({ id, claims }, rules, leaseMs, this.#exchange.identity));
   }
 
   #entered(result: TakeResult, claims: readonly Claim[], counted: readonly number[]): Soon<void> {

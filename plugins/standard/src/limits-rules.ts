@@ -2,6 +2,7 @@
 
 import { budgetPeriod, parseDuration } from "@sluice/kit";
 import type { Host, Identity, LedgerSumFilter, Model, RecordLimits, Target } from "@sluice/spec";
+import { foreignTag } from "./foreign-tag.ts";
 import {
   type BudgetRule,
   distinct,
@@ -24,11 +25,14 @@ export class RuleBook {
   readonly #clock: Host["clock"];
   readonly #timeZone: string;
   readonly #softShare: number | undefined;
+  /** Tags that a budget names. */
+  readonly #ownTags: ReadonlySet<string>;
   readonly #sets = new WeakMap<Identity, Map<string, RuleSet>>();
   readonly #targets = new WeakMap<Target, readonly Rule[]>();
 
   constructor(config: LimitsConfig, { clock, timeZone }: Host) {
     this.#config = config;
+    this.#ownTags = new Set(config.budgets.flatMap(({ per, only = [] }) => (per === "tag" ? only : [])));
     this.#clock = clock;
     this.#timeZone = timeZone;
     this.#softShare = config.soft_budget === undefined ? undefined : Number.parseInt(config.soft_budget, 10) / 100;
@@ -52,11 +56,16 @@ export class RuleBook {
     return made;
   }
 
-  /** The rules with the budgets of tags that only the request has. */
+  /** The rules with the budgets of tags that only the request has. Throws `permission_denied` for a tag with a budget of its own that the key may not name. */
   withTags(set: RuleSet, identity: Identity, tags: readonly string[]): RuleSet {
     if (tags.length === 0 || !this.#config.budgets.some(({ per }) => per === "tag")) return set;
     const own = new Set(identity.tags);
     const more = [...new Set(tags)].filter((tag) => !own.has(tag));
+    if (identity.kind !== "master") {
+      const allowed = identity.allowedTags ?? [];
+      const foreign = more.find((tag) => this.#ownTags.has(tag) && !allowed.includes(tag));
+      if (foreign !== undefined) throw foreignTag(foreign);
+    }
     const rules = more.flatMap((tag) => this.#budgets(identity, "tag", tag, this.#clock.now()));
     return rules.length === 0 ? set : ruleSet([...rules, ...set.rules]);
   }

@@ -3,12 +3,14 @@
 import {
   GatewayError,
   type Host,
+  type Identity,
   isGatewayError,
   type Reservation,
   type SharedValue,
   type Soon,
   type TakeResult,
 } from "@sluice/spec";
+import { NewTags } from "./limits-new-tags.ts";
 import type { Rule } from "./limits-rule.ts";
 
 /** How long the ledger may take, in milliseconds. */
@@ -21,6 +23,7 @@ const MAX_SEEDS = 5;
 /** What is being asked of the ledger, by budget key: a thousand requests ask once, in whatever pipeline they are. */
 class Seeding implements SharedValue {
   readonly byKey = new Map<string, Promise<void>>();
+  readonly newTags = new NewTags();
   readonly #waiting: (() => void)[] = [];
   #asking = 0;
 
@@ -67,15 +70,18 @@ export class Taker {
     this.#seeding = host.shared("limits-seeding", () => new Seeding());
   }
 
-  /** All claims or none. Throws or rejects with `overloaded` when a budget is not known and the ledger cannot be read. */
-  take(reservation: Reservation, rules: readonly Rule[], leaseMs: number): Soon<TakeResult> {
+  /**
+   * All claims or none. Throws or rejects with `overloaded` when a budget is not known and the ledger cannot be read, with
+   * `rate_limited` when the identity names too many new tags.
+   */
+  take(reservation: Reservation, rules: readonly Rule[], leaseMs: number, identity?: Identity): Soon<TakeResult> {
     const result = this.#host.state.take(reservation, leaseMs);
     if (result instanceof Promise) {
       return result.then((later) =>
-        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys) : later,
+        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys, identity) : later,
       );
     }
-    return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys) : result;
+    return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys, identity) : result;
   }
 
   async #seedAndTake(
@@ -83,7 +89,9 @@ export class Taker {
     rules: readonly Rule[],
     leaseMs: number,
     unknown: readonly string[],
+    identity: Identity | undefined,
   ): Promise<TakeResult> {
+    this.#seeding.newTags.check(identity, unknown, rules, this.#host.clock.monotonic());
     let keys = unknown;
     for (let seeds = 0; seeds < MAX_SEEDS; seeds += 1) {
       await Promise.all(keys.map((key) => this.#seed(key, rules)));

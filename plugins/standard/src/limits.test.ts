@@ -242,7 +242,7 @@ describe("a budget", () => {
       },
     });
     const request = fakeRequest({ model: "m", messages: [], max_tokens: 10 }, { tags: ["blue", "red"] });
-    const first = await enter(fakeIdentity({ userId: "u" }), { request }, (exchange) => call(exchange, 7));
+    const first = await enter(fakeIdentity({ userId: "u", allowedTags: ["blue"] }), { request }, (exchange) => call(exchange, 7));
     first.end();
     const keys = ["user:u", "tag:blue", "tag:red", "provider:openai", "global:all"].map((name) => `budget:${name}:ever:0`);
     const spent = async () => (await state.read(keys)).map(({ spentNanoUsd }) => spentNanoUsd);

@@ -53,6 +53,7 @@ const host = fakeHost({
     headerNames: [],
     identify: () => undefined,
     keyIdOf: async () => undefined,
+    foreignTag: () => undefined,
     teamModels: async (teamId) => (teamId === "red" ? ["b"] : undefined),
     mayUse: (identity, one) => names(identity.models, one) && names(identity.teamModels ?? [], one),
   },

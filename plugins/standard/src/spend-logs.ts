@@ -3,7 +3,7 @@
 import type { Exchange, Host, JsonObject, LedgerDay, LedgerFilter, WholeReply } from "@sluice/spec";
 import { jsonReply } from "@sluice/kit";
 import { listReply } from "./list-reply.ts";
-import { type DateRange, dateRange } from "./spend-dates.ts";
+import { dateRange } from "./spend-dates.ts";
 import { dollars } from "./spend-dollars.ts";
 import { booleanOf, cursorOf, invalid, limitOf, readParameters } from "./spend-parameters.ts";
 import { publicRow } from "./spend-row.ts";
@@ -35,12 +35,6 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
     exchange.headers.set("x-sluice-next-cursor", `${last.requestId}:${last.attempt}`);
   }
   return listReply(page, publicRow);
-}
-
-/** The dates of a report that has no other parameters than these. */
-export function datesOnly(exchange: Exchange): DateRange {
-  const parameters = readParameters(exchange.client.query, ["start_date", "end_date"]);
-  return dateRange(parameters.get("start_date"), parameters.get("end_date"));
 }
 
 function refuseWithSummary(parameters: ReadonlyMap<string, string>, names: readonly string[]): void {

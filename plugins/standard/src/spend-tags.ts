@@ -4,15 +4,18 @@ import type { Exchange, Host, JsonObject, LedgerTag, WholeReply } from "@sluice/
 import { jsonReply } from "@sluice/kit";
 import { listReply } from "./list-reply.ts";
 import { dollars } from "./spend-dollars.ts";
-import { datesOnly } from "./spend-logs.ts";
+import { dateRange } from "./spend-dates.ts";
+import { limitOf, readParameters } from "./spend-parameters.ts";
 import { readerOf, scopeOf } from "./spend-scope.ts";
 
 /** Answers with tags. A row with several tags counts for each of them. Throws `invalid_field` for a bad parameter. */
 export async function spendTags(exchange: Exchange, host: Host): Promise<WholeReply> {
-  const range = datesOnly(exchange);
+  const parameters = readParameters(exchange.client.query, ["start_date", "end_date", "limit"]);
+  const range = dateRange(parameters.get("start_date"), parameters.get("end_date"));
+  const limit = limitOf(parameters);
   const scope = await scopeOf(readerOf(exchange), host.authority, {});
   if (scope === undefined) return jsonReply([]);
-  return listReply(await host.ledger.tags({ ...scope, ...range }, exchange.signal), publicTag);
+  return listReply(await host.ledger.tags({ ...scope, ...range, limit }, exchange.signal), publicTag);
 }
 
 function publicTag(tag: LedgerTag): JsonObject {

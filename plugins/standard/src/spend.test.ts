@@ -91,6 +91,7 @@ async function ask(
     authority: {
       identify: () => undefined,
       keyIdOf: async (presented) => KEYS[presented],
+      foreignTag: () => undefined,
       teamModels: async () => undefined,
       mayUse: () => true,
       headerNames: [],
@@ -248,14 +249,14 @@ describe("a summary", () => {
 describe("tags", () => {
   it("are summed up over the dates, a key's own", async () => {
     const { tags, body } = await ask("tags?start_date=2026-01-31&end_date=2026-01-31");
-    expect(tags).toEqual([{ keyId: "key-1", fromMs: Date.UTC(2026, 0, 31), toMs: Date.UTC(2026, 1, 1) }]);
+    expect(tags).toEqual([{ keyId: "key-1", fromMs: Date.UTC(2026, 0, 31), toMs: Date.UTC(2026, 1, 1), limit: 1000 }]);
     expect(body).toEqual([
       { individual_request_tag: "project:a", log_count: 2, unpriced_log_count: 1, total_spend: 1.5, total_tokens: 7 },
     ]);
   });
 
   it("are of all time without dates, and everybody's for the master key", async () => {
-    expect((await ask("tags", master)).tags).toEqual([{}]);
+    expect((await ask("tags?limit=5", master)).tags).toEqual([{ limit: 5 }]);
   });
 });
 

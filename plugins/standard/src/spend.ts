@@ -5,6 +5,7 @@ import { type Exchange, GatewayError, type Host, type WholeReply } from "@sluice
 import { calculateSpend } from "./spend-calculate.ts";
 import { spendLogs } from "./spend-logs.ts";
 import { spendTags } from "./spend-tags.ts";
+import { createTurns } from "./spend-turns.ts";
 
 /** Reports by the last segment of the path: `/spend/logs` is `logs`. */
 const REPORTS: Readonly<Record<string, (exchange: Exchange, host: Host) => Promise<WholeReply>>> = {
@@ -22,12 +23,17 @@ export const spend = defineStep<Record<string, never>>({
   operations: ["spend"],
   terminal: true,
   requires: [{ capability: "identity", reason: "a key may see its own rows only" }],
-  create: (_config, host) => ({
-    async run({ exchange }) {
-      const name = exchange.client.path.slice(exchange.client.path.lastIndexOf("/") + 1);
-      const report = Object.hasOwn(REPORTS, name) ? REPORTS[name] : undefined;
-      if (report === undefined) throw new GatewayError("route_not_found", "There is no spend report of this name.");
-      exchange.reply = await report(exchange, host);
-    },
-  }),
+  create(_config, host) {
+    const inTurn = createTurns(host);
+    return {
+      async run({ exchange }) {
+        const name = exchange.client.path.slice(exchange.client.path.lastIndexOf("/") + 1);
+        const report = Object.hasOwn(REPORTS, name) ? REPORTS[name] : undefined;
+        if (report === undefined) throw new GatewayError("route_not_found", "There is no spend report of this name.");
+        const make = (): Promise<WholeReply> => report(exchange, host);
+        // A calculation reads no row.
+        exchange.reply = await (name === "calculate" ? make() : inTurn(exchange, make));
+      },
+    };
+  },
 });

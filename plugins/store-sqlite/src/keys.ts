@@ -77,6 +77,11 @@ export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kys
       const result = await writer().deleteFrom("virtual_key").where("id", "=", id).executeTakeFirst();
       return result.numDeletedRows > 0n;
     },
+    async ownedTags(tags) {
+      if (tags.length === 0) return [];
+      const rows = await database().selectFrom("owned_tag").select("tag").distinct().where("tag", "in", tags).execute();
+      return rows.map(({ tag }) => tag);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** What may be asked of the ledger's file, and the answers of an open database, piece by piece. */
 
-import type { LedgerDay, LedgerFilter, LedgerQuery, LedgerSumFilter, LedgerTag, SpendRow } from "@sluice/spec";
+import type { LedgerDay, LedgerFilter, LedgerQuery, LedgerSumFilter, LedgerTag, LedgerTagQuery, SpendRow } from "@sluice/spec";
 import type { DatabaseSync } from "node:sqlite";
 import { createLedgerDays } from "./ledger-days.ts";
 import { createLedgerRows } from "./ledger-rows.ts";
@@ -11,7 +11,7 @@ import { createLedgerTags } from "./ledger-tags.ts";
 export type LedgerQuestion =
   | { readonly about: "rows"; readonly query: LedgerQuery }
   | { readonly about: "days"; readonly filter: LedgerFilter }
-  | { readonly about: "tags"; readonly filter: LedgerFilter }
+  | { readonly about: "tags"; readonly filter: LedgerTagQuery }
   | { readonly about: "spent"; readonly filter: LedgerSumFilter };
 
 /** A part of an answer. */

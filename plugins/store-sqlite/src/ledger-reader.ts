@@ -1,6 +1,6 @@
-/** The reading half of the ledger: small questions at once, large ones in a thread of their own. */
+/** The reading half of the ledger: small questions at once, reports and sums each in a thread of their own. */
 
-import type { LedgerDay, LedgerReader, LedgerTag, Log, SpendRow } from "@sluice/spec";
+import type { LedgerDay, LedgerReader, LedgerSumFilter, LedgerTag, Log, SpendRow } from "@sluice/spec";
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { createLedgerAnswers, type LedgerQuestion } from "./ledger-questions.ts";
@@ -19,6 +19,8 @@ export interface SqliteLedgerReader extends LedgerReader {
 export function createLedgerReader(database: DatabaseSync, path: string, log: Log): SqliteLedgerReader {
   const answers = createLedgerAnswers(database);
   const thread = path === ":memory:" ? undefined : new LedgerThread(path, log);
+  // What a budget begins with is asked before a request is admitted: it never waits for a report.
+  const sums = path === ":memory:" ? undefined : new LedgerThread(path, log);
 
   const askHere = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> => {
     signal?.throwIfAborted();
@@ -35,6 +37,8 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
   };
   const ask = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> =>
     thread === undefined ? askHere(question, signal) : thread.ask(question, signal);
+  const sum = async (filter: LedgerSumFilter, signal: AbortSignal | undefined): Promise<readonly unknown[]> =>
+    sums === undefined ? askHere({ about: "spent", filter }, signal) : sums.ask({ about: "spent", filter }, signal);
 
   /** One request has few rows: they cost less than the message to the thread, which can wait for a lock. */
   const askOfOne = async (question: LedgerQuestion, signal: AbortSignal | undefined): Promise<readonly unknown[]> => {
@@ -51,7 +55,7 @@ export function createLedgerReader(database: DatabaseSync, path: string, log: Lo
       (await (query.requestId === undefined ? ask : askOfOne)({ about: "rows", query }, signal)) as readonly SpendRow[],
     days: async (filter, signal) => (await ask({ about: "days", filter }, signal)) as readonly LedgerDay[],
     tags: async (filter, signal) => (await ask({ about: "tags", filter }, signal)) as readonly LedgerTag[],
-    spent: async (filter, signal) => ((await ask({ about: "spent", filter }, signal)) as readonly number[])[0] ?? 0,
-    stop: async () => thread?.stop(),
+    spent: async (filter, signal) => ((await sum(filter, signal)) as readonly number[])[0] ?? 0,
+    stop: async () => void (await Promise.all([thread?.stop(), sums?.stop()])),
   };
 }

@@ -1,23 +1,31 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { SpendRow } from "@sluice/spec";
+import { createKysely, runHere } from "./dialect.ts";
 import { createLedgerSum } from "./ledger-sum.ts";
+import { createTotals } from "./totals.ts";
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 interface Row extends Partial<Pick<SpendRow, "keyId" | "userId" | "teamId" | "targetId" | "costNanoUsd" | "tags">> {
   readonly at: number;
 }
 
-function ledgerOf(rows: readonly Row[]) {
+/** A ledger with rows of which so many were there before the totals. */
+async function ledgerOf(rows: readonly Row[], before: number) {
   const database = new DatabaseSync(":memory:");
   database.exec(
-    "create table ledger (request_id text, key_id text, user_id text, team_id text, target_id text, tags text, cost_nano_usd integer, started_at_ms integer)",
+    `create table ledger (request_id text, attempt integer, key_id text, user_id text, team_id text, target_id text, tags text,
+      cost_nano_usd integer, started_at_ms integer, primary key (request_id, attempt)) without rowid`,
   );
-  const insert = database.prepare("insert into ledger values (?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const [index, { at, keyId, userId, teamId, targetId, tags, costNanoUsd }] of rows.entries()) {
+  const insert = database.prepare("insert into ledger values (?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing");
+  for (const [index, { at, keyId, userId, teamId, targetId, tags, costNanoUsd }] of [...rows, ...rows].entries()) {
+    if (index === before) await createTotals(createKysely(runHere(database)));
     const found = tags === undefined ? null : JSON.stringify(tags);
-    insert.run(`r${index}`, keyId ?? "k", userId ?? null, teamId ?? null, targetId ?? null, found, costNanoUsd ?? null, at);
+    // Each row comes twice, as after a crash of the gateway.
+    const id = `r${index % rows.length}`;
+    insert.run(id, keyId ?? "k", userId ?? null, teamId ?? null, targetId ?? null, found, costNanoUsd ?? null, at);
   }
   return createLedgerSum(database);
 }
@@ -25,23 +33,31 @@ function ledgerOf(rows: readonly Row[]) {
 test.each([
   [{}, 11_111],
   [{ fromMs: DAY_MS }, 11_110],
+  [{ fromMs: DAY_MS + 1 }, 11_100],
+  [{ fromMs: DAY_MS + HOUR_MS / 2 }, 11_000],
   [{ toMs: DAY_MS }, 1],
   [{ keyId: "a" }, 11],
+  [{ keyId: "a", fromMs: 6 }, 10],
   [{ userId: "u" }, 100],
   [{ teamId: "t" }, 1_000],
   [{ tag: "blue" }, 1_100],
+  [{ tag: "blue", fromMs: DAY_MS + 2 }, 1_000],
   [{ tag: "blu" }, 0],
   [{ provider: "open" }, 100],
   [{ provider: "openai" }, 1_010],
+  [{ provider: "openai", fromMs: DAY_MS + 1 }, 1_000],
   [{ provider: "openai", tag: "blue", fromMs: 2 * DAY_MS }, 1_000],
-])("the rows of %j cost %i", (filter, expected) => {
-  const sum = ledgerOf([
+])("the rows of %j cost %i, whether they are older than the totals or not", async (filter, expected) => {
+  const rows: readonly Row[] = [
     { at: 5, keyId: "a", costNanoUsd: 1 },
     { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m" },
     { at: DAY_MS + 1, userId: "u", costNanoUsd: 100, targetId: "open", tags: ["red", "blue"] },
-    { at: 3 * DAY_MS, teamId: "t", costNanoUsd: 1_000, targetId: "openai/x/y", tags: ["blue"] },
+    { at: 3 * DAY_MS, teamId: "t", costNanoUsd: 1_000, targetId: "openai/x/y", tags: ["blue", "blue"] },
     { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
     { at: 9 * DAY_MS, costNanoUsd: 10_000 },
-  ]);
-  expect([...sum(filter)].flat()).toEqual([expected]);
+  ];
+  for (const before of [0, 3, rows.length]) {
+    const sum = await ledgerOf(rows, before);
+    expect([...sum(filter)].flat(), `${before} rows before the totals`).toEqual([expected]);
+  }
 });

@@ -1,9 +1,10 @@
-/** Sums the cost of spend rows, day by day: what a budget begins with. */
+/** Sums the cost of spend rows: what a budget begins with. Whole spans are read from the totals, the rest row by row. */
 
 import type { LedgerSumFilter } from "@sluice/spec";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { createStatementCache } from "./ledger-filter.ts";
 import { createDaySpans } from "./ledger-spans.ts";
+import { TOTAL_MS } from "./totals.ts";
 
 const WITH_TAG = "exists (select 1 from json_each(ledger.tags) each where each.value = ?)";
 /** A target's id is `provider/model`, or the provider's name alone where no model was named. */
@@ -18,7 +19,7 @@ export function createLedgerSum(database: DatabaseSync): (filter: LedgerSumFilte
     return statement;
   });
 
-  return function* (filter) {
+  function* ofRows(filter: LedgerSumFilter): Generator<readonly never[], bigint> {
     const { tag, provider } = filter;
     const terms: string[] = [];
     const values: SQLInputValue[] = [];
@@ -37,6 +38,30 @@ export function createLedgerSum(database: DatabaseSync): (filter: LedgerSumFilte
       sum += (row?.["cost"] as bigint | null | undefined) ?? 0n;
       yield [];
     }
+    return sum;
+  }
+
+  return function* (filter) {
+    const subject = subjectOf(filter);
+    if (subject === undefined) {
+      yield [Number(yield* ofRows(filter))];
+      return;
+    }
+    const { fromMs = 0 } = filter;
+    const span = Math.ceil(fromMs / TOTAL_MS);
+    const row = prepare("select sum(nano_usd) as cost from spent where subject = ? and span >= ?").get(subject, span);
+    let sum = (row?.["cost"] as bigint | null | undefined) ?? 0n;
+    if (span * TOTAL_MS > fromMs) sum += yield* ofRows({ ...filter, fromMs, toMs: span * TOTAL_MS });
     yield [Number(sum)];
   };
+}
+
+/** The subject of the totals that a filter means; `undefined` where it has another bound or more than one subject. */
+function subjectOf(filter: LedgerSumFilter): string | undefined {
+  const { requestId, toMs, keyId, userId, teamId, tag, provider } = filter;
+  if (requestId !== undefined || toMs !== undefined) return undefined;
+  const subjects = Object.entries({ key: keyId, user: userId, team: teamId, tag, provider }).filter(([, id]) => id !== undefined);
+  const [first] = subjects;
+  if (subjects.length > 1 || provider?.includes("/") === true) return undefined;
+  return first === undefined ? "all" : `${first[0]}:${first[1]}`;
 }

@@ -2,6 +2,8 @@
 
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { createOwnedTags } from "./owned-tags.ts";
+import { createTotals } from "./totals.ts";
 
 /** All migrations by name. They run in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -82,6 +84,16 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "0005_facts": {
     async up(database) {
       await sql`create table fact (name text primary key, value text not null) without rowid`.execute(database);
+    },
+  },
+  "0006_totals": {
+    async up(database) {
+      await createTotals(database);
+    },
+  },
+  "0007_owned_tags": {
+    async up(database) {
+      await createOwnedTags(database);
     },
   },
 };

@@ -6,6 +6,8 @@ export interface Schema {
   team: TeamTable;
   /** What the store knows of itself, by name. */
   fact: { name: string; value: string };
+  /** The tags on records, by the key or team that has them. Written by triggers. */
+  owned_tag: { tag: string; owner: string };
   /** Kysely's own record of the migrations that ran. */
   kysely_migration: { name: string; timestamp: string };
 }
@@ -21,6 +23,7 @@ export interface LimitColumns {
   tpm: number | null;
   max_parallel_requests: number | null;
   tags: string;
+  allowed_tags: string;
   metadata: string;
   guardrails: string;
   passthrough: number;

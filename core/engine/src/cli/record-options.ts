@@ -19,6 +19,7 @@ export function withLimitOptions(command: Command): Command {
     .option("--tpm <count>", "tokens a minute", number)
     .option("--max-parallel <count>", "requests at the same time", number)
     .option("--tags <list>", "tags of every spend row, separated by commas", list)
+    .option("--allowed-tags <list>", "tags of other keys or with a budget that requests may name, separated by commas", list)
     .option("--metadata <json>", "notes of your own, a JSON object", object)
     .option("--guardrails <list>", "names of guardrails, separated by commas", list)
     .option("--passthrough", "every native path of the providers, not the inference endpoints alone; without --models only");
@@ -48,6 +49,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   tpm: "tpm_limit",
   maxParallel: "max_parallel_requests",
   tags: "tags",
+  allowedTags: "allowed_tags",
   metadata: "metadata",
   guardrails: "guardrails",
   passthrough: "passthrough",

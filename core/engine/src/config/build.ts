@@ -215,6 +215,7 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
     guardrails: key.guardrails,
     passthrough: key.passthrough,
     tags: key.tags,
+    allowedTags: key.allowed_tags,
     metadata: key.metadata,
     ...limitsOf(key),
     at: gateway.document.keyAt(["keys", index]),

@@ -146,6 +146,8 @@ export interface DeclaredKey {
   /** Absent: the inference endpoints alone. */
   readonly passthrough?: boolean;
   readonly tags: readonly string[];
+  /** Absent: none. */
+  readonly allowedTags?: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   /** Absent: none. */
   readonly limits?: RecordLimits;

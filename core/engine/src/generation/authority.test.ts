@@ -99,12 +99,20 @@ describe("the authority of a snapshot", () => {
   });
 
   it("bounds a declared key by its team, and refuses it while the team is blocked", async () => {
-    const team = { id: "t", models: ["gpt"], tags: ["x", "y"], guardrails: ["pii"], blocked: false } as unknown as TeamRecord;
+    const team = {
+      id: "t",
+      models: ["gpt"],
+      tags: ["x", "y"],
+      allowedTags: ["z"],
+      guardrails: ["pii"],
+      blocked: false,
+    } as unknown as TeamRecord;
     records.set("t", team);
     expect(await authority.identify("sk-ci")).toMatchObject({
       models: ["echo"],
       teamModels: ["gpt"],
       tags: ["x", "y"],
+      allowedTags: ["z"],
       guardrails: ["pii"],
     });
     records.set("t", { ...team, blocked: true });

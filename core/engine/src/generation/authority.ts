@@ -9,6 +9,7 @@ import { isWildcard } from "./models.ts";
 export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
   const declared = snapshot.keys.map((settings) => [ring.fingerprint(settings.key.reveal()), identityOf(settings)] as const);
   const identities = new Map(declared);
+  const declaredTags = new Set(snapshot.keys.flatMap(({ tags }) => tags));
   return {
     headerNames: snapshot.server.authHeaders,
     identify(presented) {
@@ -18,6 +19,14 @@ export function createAuthority(snapshot: Snapshot, ring: KeyRing): Authority {
       return hasTeam(known) ? ring.inTeam(known) : known;
     },
     keyIdOf: async (presented) => identities.get(ring.fingerprint(presented))?.keyId ?? (await ring.idOf(presented)),
+    foreignTag(identity, tags) {
+      const others = tags.filter((tag) => !mayName(identity, tag));
+      if (others.length === 0) return undefined;
+      const declaredTag = others.find((tag) => declaredTags.has(tag));
+      if (declaredTag !== undefined) return declaredTag;
+      const owned = ring.ownedTags(others);
+      return owned instanceof Promise ? owned.then(([first]) => first) : owned[0];
+    },
     teamModels: (teamId) => ring.teamModels(teamId),
     mayUse,
   };
@@ -33,6 +42,7 @@ function identityOf(settings: DeclaredKey): Identity {
     models: settings.models,
     spendScope: settings.spendScope,
     tags: settings.tags,
+    ...(settings.allowedTags === undefined || settings.allowedTags.length === 0 ? {} : { allowedTags: settings.allowedTags }),
     guardrails: settings.guardrails,
     ...(settings.passthrough === true ? { passthrough: true } : {}),
     metadata: settings.metadata,
@@ -49,6 +59,11 @@ export function mayUse(identity: Identity, model: Model): boolean {
   const { kind, models, teamModels = [] } = identity;
   if (!names(models, model) || !names(teamModels, model)) return false;
   return model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0;
+}
+
+/** Whether an identity may name a tag whoever else has it. The master key may name each. */
+function mayName({ kind, tags, allowedTags = [] }: Identity, tag: string): boolean {
+  return kind === "master" || tags.includes(tag) || allowedTags.includes(tag);
 }
 
 /** Whether a list names the model: by its id, its entry, a wildcard or an access group. An empty list names all. */

@@ -45,6 +45,7 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
     maxParallelRequests: null,
     expiresAtMs: null,
     tags: [],
+    allowedTags: [],
     metadata: {},
     guardrails: [],
     passthrough: false,
@@ -58,7 +59,16 @@ function keyOf(key: string, parts: Partial<KeyRecord> = {}): KeyRecord {
 }
 
 const team = (parts: Partial<TeamRecord>) =>
-  ({ id: "t", models: [], tags: [], guardrails: [], blocked: false, ...UNLIMITED, ...parts }) as unknown as TeamRecord;
+  ({
+    id: "t",
+    models: [],
+    tags: [],
+    allowedTags: [],
+    guardrails: [],
+    blocked: false,
+    ...UNLIMITED,
+    ...parts,
+  }) as unknown as TeamRecord;
 
 const UNLIMITED = {
   maxBudgetNanoUsd: null,

@@ -7,7 +7,7 @@ import type { Clock, Identity, KeyRecord, KeyStore, RecordLimits, TeamRecord, Te
 export interface KeyRingOptions {
   readonly pepper: Buffer;
   readonly masterKey: string;
-  readonly keys: Pick<KeyStore, "findByDigest">;
+  readonly keys: Pick<KeyStore, "findByDigest" | "ownedTags">;
   readonly teams: Pick<TeamStore, "find">;
   readonly clock: Clock;
 }
@@ -31,6 +31,8 @@ export class KeyRing {
   readonly #teams: KeyRingOptions["teams"];
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
+  /** Tags and whether they stand on a record, for the time of `MEMORY_MS`. */
+  readonly #tags = new Map<string, { readonly isOwned: boolean; readonly untilMs: number }>();
   /** Declared keys as members of their teams. */
   #members = new WeakMap<Identity, Remembered>();
   /** Counts the changes: a look-up that began before one is not remembered after it. */
@@ -96,6 +98,15 @@ export class KeyRing {
     return this.#join(declared);
   }
 
+  /** Which of these tags stand on a record of the store. */
+  ownedTags(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
+    if (this.#keys.ownedTags === undefined) return [];
+    const nowMs = this.#clock.now();
+    const unknown = tags.filter((tag) => nowMs >= (this.#tags.get(tag)?.untilMs ?? 0));
+    if (unknown.length > 0) return this.#loadTags(tags, unknown);
+    return tags.filter((tag) => this.#tags.get(tag)?.isOwned === true);
+  }
+
   /** What a team's own list names; `undefined` when there is no such team. */
   async teamModels(teamId: string): Promise<readonly string[] | undefined> {
     return (await this.#teams.find(teamId))?.models;
@@ -105,7 +116,20 @@ export class KeyRing {
   forget(): void {
     this.#changes++;
     this.#remembered.clear();
+    this.#tags.clear();
     this.#members = new WeakMap();
+  }
+
+  async #loadTags(tags: readonly string[], unknown: readonly string[]): Promise<readonly string[]> {
+    const changes = this.#changes;
+    const found = new Set(await this.#keys.ownedTags?.(unknown));
+    const owned = tags.filter((tag) => found.has(tag) || this.#tags.get(tag)?.isOwned === true);
+    if (changes === this.#changes) {
+      if (this.#tags.size + unknown.length > MEMORY_ENTRIES) this.#tags.clear();
+      const untilMs = this.#clock.now() + MEMORY_MS;
+      for (const tag of unknown) this.#tags.set(tag, { isOwned: found.has(tag), untilMs });
+    }
+    return owned;
   }
 
   async #load(presented: string, fingerprint: string): Promise<Identity | undefined> {
@@ -156,6 +180,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     // Nobody's rows are not everybody's: without a user or a team the key reads its own.
     spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
+    ...(record.allowedTags.length === 0 ? {} : { allowedTags: record.allowedTags }),
     guardrails: record.guardrails,
     ...(record.passthrough ? { passthrough: true } : {}),
     metadata: record.metadata,
@@ -167,8 +192,18 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
 function memberOf(identity: Identity, team: TeamRecord): Identity {
   const tags = [...new Set([...identity.tags, ...team.tags])];
   const guardrails = [...new Set([...(identity.guardrails ?? []), ...team.guardrails])];
+  const allowed = [...(identity.allowedTags ?? []), ...team.allowedTags];
+  const allowedTags = allowed.length === 0 ? {} : { allowedTags: allowed };
   const opened = identity.passthrough === true || team.passthrough ? { passthrough: true } : {};
-  return Object.freeze({ ...identity, ...opened, teamModels: team.models, teamLimits: limitsOf(team), tags, guardrails });
+  return Object.freeze({
+    ...identity,
+    ...opened,
+    ...allowedTags,
+    teamModels: team.models,
+    teamLimits: limitsOf(team),
+    tags,
+    guardrails,
+  });
 }
 
 /** The limits of a record; `undefined` when it has none. */

@@ -11,6 +11,8 @@ export interface PlaceLimits {
   readonly waitMs: number;
   /** What has the places, in the words of a message: `The provider openai`. */
   readonly what: string;
+  /** The share of the places that a holder may have when it is the only one. Default 0.5. */
+  readonly share?: number;
   /** Whether a holder may have every place while no other holder has come for a minute. Default false: it has a half. */
   readonly mayHaveAll?: boolean;
 }
@@ -130,8 +132,8 @@ export class Places {
     return undefined;
   }
 
-  #mayTake(holder: Holder, { places, mayHaveAll = false }: PlaceLimits): boolean {
-    const share = mayHaveAll && this.#isAlone(holder) ? 1 : undefined;
+  #mayTake(holder: Holder, { places, mayHaveAll = false, share: usual }: PlaceLimits): boolean {
+    const share = mayHaveAll && this.#isAlone(holder) ? 1 : usual;
     return this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share });
   }
 

@@ -43,6 +43,7 @@ export function fakeHost(parts: Partial<Host> = {}): FakeHost {
     authority: {
       identify: () => undefined,
       keyIdOf: async () => undefined,
+      foreignTag: () => undefined,
       teamModels: async () => undefined,
       mayUse: () => true,
       headerNames: [],

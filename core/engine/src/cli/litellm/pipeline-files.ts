@@ -44,7 +44,7 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
   spend: {
     routes: ["GET /spend/logs", "GET /spend/tags"],
     operation: "spend",
-    steps: ["auth", "spend"],
+    steps: ["auth", "cost", "limits", "spend"],
   },
   "spend-calculate": {
     routes: ["POST /spend/calculate"],

@@ -56,6 +56,10 @@ const keySchema: JsonSchema = {
         "Whether the key reaches every native path of the providers, not their inference endpoints alone. It counts for a key without `models`.",
     },
     tags: { ...NAMES, description: "Tags written into every row of the key's spend." },
+    allowed_tags: {
+      ...NAMES,
+      description: "Tags that requests of the key may name although they stand on other keys or teams, or have a budget.",
+    },
     metadata: { type: "object", default: {}, description: "Your own notes; kept with the key, never read." },
   },
 };
@@ -156,5 +160,6 @@ export interface KeySection {
   readonly guardrails: readonly string[];
   readonly passthrough: boolean;
   readonly tags: readonly string[];
+  readonly allowed_tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }

@@ -38,7 +38,10 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
     query("limit", "Rows at most.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
     text("cursor", "Where the page begins: what `x-sluice-next-cursor` said on the page before."),
   ],
-  "/spend/tags": DATES,
+  "/spend/tags": [
+    ...DATES,
+    query("limit", "Tags at most, those with the highest spend.", { type: "integer", minimum: 1, maximum: 1000, default: 1000 }),
+  ],
 };
 
 /** Bodies of routes whose operation has none of its own, by path. */
