@@ -128,6 +128,24 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
     expect(await shell("npm run -s typecheck", folder)).toMatchObject({ code: 0 });
   });
 
+  it("is packed compiled, and installed from that beside a gateway file (journeys B4)", async () => {
+    const packed = await shell("npm pack --silent", folder);
+    expect(packed).toMatchObject({ code: 0 });
+    const archive = packed.output.trim().split("\n").at(-1) ?? "";
+    const workspace = createWorkspace();
+    try {
+      writeFileSync(join(workspace.folder, "package.json"), '{ "private": true }');
+      const install = `npm install --offline --no-audit --no-fund --silent ${JSON.stringify(join(folder, archive))}`;
+      expect(await shell(install, workspace.folder)).toMatchObject({ code: 0 });
+      const text = readFileSync(workspace.configPath, "utf8");
+      workspace.write(text.replace("plugins:\n", `plugins:\n  - "sluice-${kind}-my-cloud@^0.1.0"\n`));
+      const check = await runInHost(["check", "--config", workspace.configPath], workspace.folder);
+      expect(check.stdout).toMatch(/^ok: /m);
+    } finally {
+      workspace.remove();
+    }
+  });
+
   it("leaves nothing of the template's name behind", () => {
     const files = globSync("{src,sandbox,fixtures}/**/*.*", { cwd: folder }).concat("README.md", "package.json");
     expect(files.length).toBeGreaterThan(5);

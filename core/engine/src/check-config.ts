@@ -26,7 +26,11 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
   const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
   const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
-  const all = [...pluginFindings, ...findings, ...orderFindings, ...policies];
+  // A plugin that cannot be loaded is not found either, wherever it is used.
+  const others = [...findings, ...orderFindings].filter(
+    ({ isUnknownPlugin }) => isUnknownPlugin !== true || pluginFindings.length === 0,
+  );
+  const all = [...pluginFindings, ...others, ...policies];
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
 

@@ -24,6 +24,7 @@ export { passOn } from "./pass-on.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { checkReply } from "./check-reply.ts";
 export { discardReply } from "./stream/discard.ts";
+export { stackPlaces } from "./stack-places.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";
 export { type CaseVariant, caseVariant } from "./guard/case-variants.ts";
 export { fromLocal, offsetMs } from "./zone.ts";

@@ -1,11 +1,13 @@
 /** `sluice check`: every finding and every doubt of the configuration, one a line. */
 
+import { parseDuration } from "@sluice/kit";
 import { checkConfig, withPlugins } from "../check-config.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import { coverageOf } from "../lint/coverage.ts";
 import { lintsOf } from "../lint/lint.ts";
+import { watchStart } from "../telemetry/start-watch.ts";
 import { coverageRecords, printCoverage } from "./coverage.ts";
-import { EXIT } from "./exit.ts";
+import { CommandError, EXIT } from "./exit.ts";
 
 /** Options of the command. */
 export interface CheckOptions {
@@ -13,12 +15,19 @@ export interface CheckOptions {
   readonly json?: boolean;
   readonly print?: boolean;
   readonly coverage?: boolean;
+  /** How long a plugin may run without a pause. */
+  readonly pluginTimeout: string;
 }
 
-export async function check({ config, json = false, print = false, coverage = false }: CheckOptions): Promise<void> {
+export async function check(options: CheckOptions): Promise<void> {
+  const { config, json = false, print = false, coverage = false, pluginTimeout } = options;
+  const heldMs = parseDuration(pluginTimeout) ?? 0;
+  if (heldMs === 0) throw new CommandError(EXIT.usage, `--plugin-timeout ${pluginTimeout} is no duration; write 10s.`);
+  const endWatch = watchStart({ kind: "end", json }, heldMs);
   const read = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
   // Plugins find some faults only when they are made, and guardrails when they judge.
   const { snapshot, findings, definitions } = await withPlugins(read);
+  await endWatch();
   const lints = snapshot === undefined ? [] : lintsOf(snapshot, definitions);
   if (snapshot === undefined) process.exitCode = EXIT.findings;
   if (coverage && snapshot !== undefined) {

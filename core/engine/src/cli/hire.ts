@@ -61,7 +61,11 @@ export function hire({ assignment, onFork, onBlock, onReady, onMessage, onEnd }:
   return new Promise((resolve, reject) => {
     const worker = cluster.fork({ [ASSIGNMENT_VARIABLE]: JSON.stringify(assignment) });
     onFork(worker);
-    readReports(worker, (report) => onBlock(worker, report));
+    let heldBy: string | undefined;
+    readReports(worker, (report) => {
+      heldBy = report.at;
+      onBlock(worker, report);
+    });
     let hasEnded = false;
     const refuse = (reasons: readonly string[]): void => {
       clearTimeout(timer);
@@ -75,7 +79,8 @@ export function hire({ assignment, onFork, onBlock, onReady, onMessage, onEnd }:
     };
     const timer = setTimeout(() => {
       worker.process.kill("SIGKILL");
-      refuse([`The worker was not ready within ${READY_TIMEOUT_MS / 1_000} s.`]);
+      const reason = heldBy === undefined ? "" : `: ${heldBy} ran without a pause`;
+      refuse([`The worker was not ready within ${READY_TIMEOUT_MS / 1_000} s${reason}.`]);
     }, READY_TIMEOUT_MS);
     worker.on("message", (message: FromWorker) => {
       if (message.type === "ready") {

@@ -41,6 +41,7 @@ program
   .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
   .option("--coverage", "print what protects each route")
   .option("--print", "print the effective configuration, secrets hidden")
+  .option("--plugin-timeout <duration>", "how long a plugin may run without a pause before the check ends with a finding", "10s")
   .action(check);
 
 program

@@ -7,6 +7,7 @@ import { SINGLE_PROCESS } from "../http/admin/restart.ts";
 import { checkAddresses } from "../open-parts.ts";
 import { certificateOf, writeRunning } from "../resources/running-file.ts";
 import { createLog, type LogLevel } from "../telemetry/log.ts";
+import { watchStart } from "../telemetry/start-watch.ts";
 import { VERSION } from "../telemetry/version.ts";
 import { EXIT } from "./exit.ts";
 import { followSignals, type ProcessSignals } from "./process-signals.ts";
@@ -14,6 +15,7 @@ import { reasonsOf } from "./start-reasons.ts";
 import { supervise } from "./supervise.ts";
 import { welcome } from "./welcome.ts";
 import { runWorker } from "./worker.ts";
+import { REPORT_FD } from "./worker-messages.ts";
 
 /** Options of the command. */
 export interface ServeOptions {
@@ -36,6 +38,7 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
   const log = createLog(logLevel as LogLevel);
   // A plugin's forgotten promise is a fault of that plugin, and no reason to cut everybody's streams.
   process.on("unhandledRejection", (error) => log.error("a promise was rejected, and nobody waits for it", { error }));
+  const endWatch = watchStart({ kind: "report", reportFd: cluster.isWorker ? REPORT_FD : undefined });
   const options: StartOptions = { path: config, cwd: process.cwd(), environment: process.env, log, mayUseLastGood: lastGood };
   try {
     if (cluster.isWorker) {
@@ -51,6 +54,8 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
     for (const line of reasonsOf(error)) console.error(line);
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
+  } finally {
+    await endWatch();
   }
 }
 

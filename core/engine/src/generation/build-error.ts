@@ -3,6 +3,7 @@
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
 import { placeOf } from "../pipeline/blame.ts";
+import { withPlace } from "../registry/fault-place.ts";
 
 /** A configuration that turned out to be at fault when its plugins were made. */
 export class BuildError extends Error {
@@ -20,11 +21,10 @@ export function buildFindings(snapshot: Snapshot, error: unknown): readonly Find
 }
 
 function buildFinding(snapshot: Snapshot, error: unknown): Finding {
-  const said = error instanceof Error ? error.message : String(error);
   const at = placeOf(error) ?? { file: snapshot.files[0]?.end.file ?? "", line: 1, column: 1 };
   return {
     at,
-    message: `A plugin could not be made: ${said}`,
+    message: `A plugin could not be made: ${withPlace(error)}`,
     fix: "Correct the plugin or its options.",
   };
 }

@@ -64,8 +64,9 @@ export class GuardrailThreads {
       const answer = await Promise.race([work, left.promise]);
       for (const { level, message, fields } of answer.lines) log[level](message, fields);
       if (answer.kind === "verdict") return answer.verdict;
-      throw named(answer.kind === "threw" ? answer.name : "Unfit");
+      throw answer.kind === "threw" ? named(answer.name, answer.places) : named("Unfit");
     } catch (error) {
+      if (error instanceof NoVerdict) throw error;
       if (piscina.threads.length === 0) await this.#drop(piscina);
       throw named(nameOf(error));
     } finally {
@@ -112,9 +113,14 @@ export class GuardrailThreads {
   }
 }
 
-function named(name: string): Error {
-  const error = new Error("An isolated guardrail gave no verdict.");
+/** Its name is that of what happened in the thread. */
+class NoVerdict extends Error {}
+
+/** `places`: where it happened in the thread, in the form of a stack. */
+function named(name: string, places?: readonly string[]): Error {
+  const error = new NoVerdict("An isolated guardrail gave no verdict.");
   error.name = name;
+  if (places !== undefined) error.stack = [error.message, ...places.map((place) => `    at ${place}`)].join("\n");
   return error;
 }
 

@@ -6,6 +6,7 @@ import type { GuardrailCatalog, GuardrailInstance, Host } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
+import { withPlace } from "../registry/fault-place.ts";
 import type { HostFactory } from "./host.ts";
 import { BuildError } from "./build-error.ts";
 import { packOptions } from "./isolation-message.ts";
@@ -50,7 +51,7 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
   try {
     guardrail = definition.create(use.options as never, host);
   } catch (error) {
-    throw fault(`could not be made: ${error instanceof Error ? error.message : "unknown"}`);
+    throw fault(`could not be made: ${withPlace(error)}`);
   }
   if (typeof guardrail.check !== "function" || !(guardrail.reach >= 0)) throw fault("has no check, or no reach of 0 or more");
   // A service does the work elsewhere, and is asked about a text once.

@@ -51,12 +51,12 @@ export interface ThreadLine {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** What a thread answers. What a guardrail threw may quote the text: its name alone comes over. */
+/** What a thread answers. What a guardrail threw may quote the text: its name and its places alone come over. */
 export type ThreadAnswer = { readonly lines: readonly ThreadLine[] } & (
   | { readonly kind: "made"; readonly reach: number; readonly asksAgain: boolean; readonly admits: boolean }
   | { readonly kind: "unfit"; readonly what: string }
   | { readonly kind: "verdict"; readonly verdict: Verdict }
-  | { readonly kind: "threw"; readonly name: string }
+  | { readonly kind: "threw"; readonly name: string; readonly places: readonly string[] }
 );
 
 /** Options as they can be cloned. */

@@ -1,7 +1,9 @@
 /** A thread of an isolated guardrail: makes the guardrail once, then judges one text after another. */
 
 import { workerData } from "node:worker_threads";
+import { stackPlaces } from "@sluice/kit";
 import type { AnyDefinition, Guardrail, GuardrailDefinition, Host, Log, Verdict } from "@sluice/spec";
+import { withPlace } from "../registry/fault-place.ts";
 import { registerResolveHook } from "../registry/resolve-hook.ts";
 import {
   CANCELLED,
@@ -86,7 +88,8 @@ function cloneable(verdict: Verdict): Verdict {
 }
 
 function threw(error: unknown): ThreadAnswer {
-  return { kind: "threw", name: error instanceof Error || error instanceof DOMException ? error.name : "unknown", lines };
+  const name = error instanceof Error || error instanceof DOMException ? error.name : "unknown";
+  return { kind: "threw", name, places: stackPlaces(error), lines };
 }
 
 async function make(data: ThreadData): Promise<{ readonly guardrail: Guardrail } | { readonly what: string }> {
@@ -103,7 +106,7 @@ async function make(data: ThreadData): Promise<{ readonly guardrail: Guardrail }
     return { guardrail };
   } catch (error) {
     if (error instanceof HostAccess) return { what: `needs \`host.${error.member}\`, which a worker does not have` };
-    return { what: `could not be made in a worker: ${error instanceof Error ? error.message : "unknown"}` };
+    return { what: `could not be made in a worker: ${withPlace(error)}` };
   }
 }
 

@@ -101,7 +101,7 @@ describe("loading plugins", () => {
     expect(said.get("acme@new")).toContain('"new" of plugin acme@new is no version range.');
     expect(said.get("absent")).toContain("Plugin absent is not installed. Run npm install absent");
     expect(said.get("./absent.ts")).toContain(`does not exist. Create ${join(folder, "absent.ts")}`);
-    expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts\.$/s);
+    expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts:1:\d+\.$/s);
     expect(said.get("./throws.ts")).toContain("cannot be loaded: no licence");
     expect(said.get("./old.ts")).toContain("is written for apiVersion 7, and this engine speaks 1.");
     expect(said.get("./nothing.ts")).toContain("is no definition");

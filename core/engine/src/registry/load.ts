@@ -9,7 +9,8 @@ import { API_VERSION, type AnyDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
 import type { PluginReference } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
-import { registerResolveHook } from "./resolve-hook.ts";
+import { loadFaultAt } from "./fault-place.ts";
+import { filesOf, registerResolveHook } from "./resolve-hook.ts";
 
 /** What loading gave: definitions, or findings that say which entry failed and why. */
 export interface LoadedDefinitions {
@@ -23,6 +24,7 @@ const LOAD_TIMEOUT_MS = 10_000;
 /** What `use` can say; the define functions of the kit hold names to the same. */
 const NAME = /^[a-z][a-z0-9-]*$/;
 
+const STABILITIES: ReadonlySet<string> = new Set(["stable", "beta", "experimental"]);
 const KINDS = new Set(["step", "provider", "guardrail", "store", "state"]);
 
 /** Loads every plugin of the list. Code runs here, so the list is cold: an edit of it needs a restart. */
@@ -64,8 +66,7 @@ async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number)
   try {
     module = await importInTime(located.path, timeoutMs);
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return { message: `Plugin ${specifier} cannot be loaded: ${said}`, fix: `Correct ${located.path}.` };
+    return loadFault(specifier, located.path, error);
   }
   const definitions = Array.isArray(module.default) ? (module.default as unknown[]) : [module.default];
   for (const definition of definitions) {
@@ -79,6 +80,18 @@ async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number)
     url: pathToFileURL(located.path).href,
   };
   return located.alias === undefined ? loaded : underAlias(loaded, located.alias);
+}
+
+function loadFault(specifier: string, path: string, error: unknown): Fault {
+  const said = error instanceof Error ? error.message : String(error);
+  const message = `Plugin ${specifier} cannot be loaded: ${said}`;
+  if ((error as { readonly code?: unknown } | null)?.code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING") {
+    const fix =
+      "Compile the package to JavaScript and install that (npm run build, npm pack): Node runs no TypeScript of an installed package.";
+    return { message, fix };
+  }
+  const files = [...filesOf(pathToFileURL(path).href).keys()];
+  return { message, fix: `Correct ${loadFaultAt(error, files) ?? path}.` };
 }
 
 /**
@@ -209,6 +222,12 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
     return {
       message: `The definition in plugin ${specifier} has no name, config or create.`,
       fix: "Use the define functions of @sluice/kit.",
+    };
+  }
+  if (definition.stability !== undefined && !STABILITIES.has(definition.stability)) {
+    return {
+      message: `\`stability\` of ${definition.kind} ${definition.name} in plugin ${specifier} is ${JSON.stringify(definition.stability)}.`,
+      fix: `Write ${[...STABILITIES].join(", ")}.`,
     };
   }
   return undefined;

@@ -1,6 +1,7 @@
 /** A judge: one guardrail as the gateway calls it, with a budget, a circuit breaker and a check of what it answers. */
 
 import type { Clock, EditSpan, GuardrailInstance, Log, RequestFacts, TextContext, Verdict } from "@sluice/spec";
+import { stackPlaces } from "../stack-places.ts";
 import { GuardBreaker, OPEN_MS } from "./breaker.ts";
 import { TimeLimit, unlessAborted } from "../waiting.ts";
 import { judgeInSlices, SLICE, type SliceOptions } from "./slices.ts";
@@ -8,6 +9,8 @@ import { MAX_SPANS, orderSpans } from "./spans.ts";
 
 /** What an identifier looks like; a reason that looks otherwise might quote the text and is not passed on. */
 const REASON = /^[\w.:/-]{1,64}$/;
+/** The reason of a block that gives none. */
+export const UNNAMED = "unnamed";
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
 const ASK_AGAIN = Object.freeze({ askAgain: true });
 
@@ -20,17 +23,20 @@ export interface JudgeParts {
 /** A guardrail that could not judge. Its message names the guardrail and the kind of failure, never the text. */
 export class GuardFailure extends Error {
   readonly guardrail: string;
+  /** What the guardrail threw. It may quote the text: it is for the guardrail's own sample, never for a log. */
+  readonly thrown: unknown;
   /** What it did, after its name: "threw". */
   readonly what: string;
   /** `text_too_long`: it was not asked. */
   readonly kind: "failed" | "text_too_long";
 
-  constructor(guardrail: string, what: string, kind: GuardFailure["kind"] = "failed") {
+  constructor(guardrail: string, what: string, kind: GuardFailure["kind"] = "failed", thrown?: unknown) {
     super(`The guardrail ${guardrail} ${what}.`);
     this.name = "GuardFailure";
     this.what = what;
     this.kind = kind;
     this.guardrail = guardrail;
+    this.thrown = thrown;
   }
 }
 
@@ -74,7 +80,10 @@ export class Judge {
     });
   }
 
-  /** Counts a failure and says it in the log. What a guardrail threw may quote the text it judged: its name is logged, not its message. */
+  /**
+   * Counts a failure and says it in the log. What a guardrail threw may quote the text it judged: its name and the places of its stack
+   * are logged, not its message.
+   */
   fail(what: string, error?: unknown): GuardFailure {
     const { name, use } = this.instance;
     const isOpening = this.#breaker.fail(this.nowMs());
@@ -82,10 +91,10 @@ export class Judge {
       guardrail: name,
       use,
       what,
-      ...(error instanceof Error ? { error_name: error.name } : {}),
+      ...(error instanceof Error ? { error_name: error.name, at: stackPlaces(error) } : {}),
       ...(isOpening ? { left_alone_ms: OPEN_MS } : {}),
     });
-    return new GuardFailure(name, what);
+    return new GuardFailure(name, what, "failed", error);
   }
 }
 
@@ -198,7 +207,7 @@ function checked(verdict: Verdict, length: number): Verdict {
       return ALLOW;
     case "block": {
       const { start, end } = verdict;
-      const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : "unnamed";
+      const reason = typeof verdict.reason === "string" && REASON.test(verdict.reason) ? verdict.reason : UNNAMED;
       const again = verdict.askAgain === true ? ASK_AGAIN : undefined;
       const isPlaced = Number.isSafeInteger(start) && Number.isSafeInteger(end) && start! >= 0 && end! > start! && end! <= length;
       if (!isPlaced) return { kind: "block", reason, ...again };

@@ -1,7 +1,8 @@
 /** The self-test: a guardrail must deny its own sample. */
 
-import type { RequestSample } from "@sluice/spec";
-import { GuardFailure, type Judge } from "./judge.ts";
+import type { RequestSample, Verdict } from "@sluice/spec";
+import { stackPlaces } from "../stack-places.ts";
+import { GuardFailure, type Judge, UNNAMED } from "./judge.ts";
 
 /** A test may take this long, whatever the guardrail's own budget. */
 const TEST_TIMEOUT_MS = 30_000;
@@ -19,8 +20,8 @@ export async function judgesSample(judge: Judge, sample: () => string | RequestS
   let text: string | RequestSample;
   try {
     text = sample();
-  } catch {
-    return fault("has no sample: making it failed");
+  } catch (error) {
+    return fault(`has no sample: making it failed${saidBy(error)}`);
   }
   const context = {
     exchange: "self-test",
@@ -37,25 +38,38 @@ export async function judgesSample(judge: Judge, sample: () => string | RequestS
     if (typeof text === "object" && text !== null) {
       const { model = context.model, body = {} } = text;
       const verdict = await judging.admit({ exchange, operation, model, stream: false, body: { model, ...body } });
-      return verdict.kind === "allow" ? fault("lets its own sample through") : undefined;
+      return verdict.kind === "allow" ? fault("lets its own sample through") : reasonFault(verdict);
     }
     if (typeof text !== "string" || text === "") return fault("has an empty sample");
     const input = await judging.check(text, { ...context, direction: "input" });
-    if (input.kind !== "allow") return undefined;
+    if (input.kind !== "allow") return reasonFault(input);
     // A guardrail of replies may have nothing to say about requests.
     const output = await judging.check(text, { ...context, direction: "output", part: "content" });
-    if (output.kind !== "allow") return undefined;
+    if (output.kind !== "allow") return reasonFault(output);
     const { model } = context;
     const body = { model, messages: [{ role: "user", content: text }] };
     const whole = await judging.admit({ exchange, operation, model, stream: false, body });
-    return whole.kind === "allow" ? fault("lets its own sample through") : undefined;
+    return whole.kind === "allow" ? fault("lets its own sample through") : reasonFault(whole);
   } catch (error) {
     const what =
       error instanceof GuardFailure
-        ? `failed at its own sample: it ${error.what}`
+        ? `failed at its own sample: it ${error.what}${saidBy(error.thrown)}`
         : "did not answer about its own sample in time";
     return { what, isFailure: true };
   }
+}
+
+/** A block is reported by its reason, which has to look like an identifier. */
+function reasonFault(verdict: Verdict): SampleFault | undefined {
+  if (verdict.kind !== "block" || verdict.reason !== UNNAMED) return undefined;
+  return fault("blocks its own sample without a `reason` of letters, digits and _.:/-, 64 characters at most");
+}
+
+/** What was thrown, and where. The sample is the plugin's own text. */
+function saidBy(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return "";
+  const [place] = stackPlaces(thrown);
+  return `: ${thrown.message}${place === undefined ? "" : ` (${place})`}`;
 }
 
 function fault(what: string): SampleFault {

@@ -9,12 +9,14 @@ type Manifest = Readonly<Record<string, unknown>>;
 const { resolve } = createRequire(import.meta.filename);
 const ENGINE = realpathSync(join(import.meta.dirname, "../../.."));
 
+const COMPILES = { typecheck: "tsc", build: "tsc -p tsconfig.build.json", prepare: "npm run build" };
+
 /**
  * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it, so those are peers; for its own
  * tests they are links to the Sluice that wrote it, since no registry has them: nothing is fetched.
  */
 export function outsideManifest(manifest: Manifest, folder: string): Manifest {
-  const { name, version, description, type, exports, scripts, dependencies, engines } = manifest;
+  const { name, version, description, type, scripts, dependencies, engines } = manifest;
   const links = linksFrom(folder);
   return {
     name,
@@ -22,13 +24,17 @@ export function outsideManifest(manifest: Manifest, folder: string): Manifest {
     description,
     private: true,
     type,
-    exports,
+    // Node runs no TypeScript of an installed package: what `npm pack` packs is compiled.
+    files: ["dist"],
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
     scripts: {
       test: 'node --test "src/**/*.test.ts"',
-      ...("typescript" in links && "@types/node" in links ? { typecheck: "tsc" } : {}),
+      ...("typescript" in links && "@types/node" in links ? COMPILES : {}),
       ...(scripts as Manifest | undefined),
     },
     peerDependencies: dependencies,
+    // No registry has them: npm would look there for a peer that has to be installed.
+    peerDependenciesMeta: Object.fromEntries(Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }])),
     devDependencies: links,
     engines,
   };
