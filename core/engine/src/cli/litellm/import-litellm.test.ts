@@ -89,11 +89,20 @@ describe("an imported configuration of forty models", () => {
     expect(model("llama-together")?.targets[0]?.model).toBe("meta-llama/Llama-3.3-70B-Instruct-Turbo");
     expect(model("openrouter/*")?.targets[0]).toMatchObject({ provider: "openrouter", model: "*" });
     expect(provider(model("gpt-4.1-mini")?.targets[0]?.provider)).toMatchObject({
-      timeouts: { firstByteMs: 30_000 },
+      timeouts: { firstByteMs: 30_000, streamFirstByteMs: 30_000, firstContentMs: 30_000 },
       options: { organization: "org-contoso" },
     });
     // The same place under a shared credential is the same provider.
     expect(model("shared-credential")?.targets[0]?.provider).toBe("azure");
+  });
+
+  it("has a try's timeout at its providers, and no deadline of it (V3)", () => {
+    expect(provider("openai")?.timeouts).toMatchObject({ firstByteMs: 120_000, firstContentMs: 120_000 });
+    const router = "model_list:\n  - { model_name: m, litellm_params: { model: openai/m, stream_timeout: 2.5 } }\n";
+    const imported = importLitellm(`${router}router_settings: { timeout: 30 }\n`, "config.yaml");
+    expect(imported.files["config/gateway.yaml"]).toMatch(/first_byte: 30s.*first_content: 2500ms/s);
+    expect(imported.files["pipelines/chat.yaml"]).toContain("deadline: 600s");
+    expect(imported.notes).toContainEqual(expect.objectContaining({ kind: "changed", setting: "router_settings.timeout" }));
   });
 
   it("has fallbacks, the default ones where a model has none of its own", () => {
@@ -109,7 +118,7 @@ describe("an imported configuration of forty models", () => {
   it("has the settings as options of steps", () => {
     const chat = checked.snapshot?.pipelines.find(({ name }) => name === "chat");
     const options = (use: string) => chat?.steps.find((step) => step.use === use)?.options;
-    expect(chat?.deadlineMs).toBe(120_000);
+    expect(chat?.deadlineMs).toBe(600_000);
     expect(options("retry")).toMatchObject({ attempts: 3 });
     expect(options("fallback")).toMatchObject({ max: 5, max_attempts: 8 });
     expect(options("cache")).toMatchObject({ mode: "always", ttl: "600s", scope: "global" });

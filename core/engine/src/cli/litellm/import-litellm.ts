@@ -6,6 +6,7 @@ import { importModels } from "./models.ts";
 import { pipelineFiles } from "./pipeline-files.ts";
 import { ImportedProviders } from "./providers.ts";
 import { dropsParams, importSettings } from "./settings.ts";
+import { defaultTimeouts } from "./try-timeouts.ts";
 import { type ImportNote, membersOf, readSource } from "./source.ts";
 
 /** What an import comes to. */
@@ -24,7 +25,7 @@ const READ = new Set(["model_list", "litellm_settings", "router_settings", "gene
 /** Imports a file's text; `from` is its name for comments. Throws an Error that says the line of a fault. */
 export function importLitellm(text: string, from: string): Imported {
   const source = readSource(text);
-  const providers = new ImportedProviders(source);
+  const providers = new ImportedProviders(source, defaultTimeouts(source));
   const models = importModels(source, providers, dropsParams(source));
   const settings = importSettings(source, models);
   const guardrails = importGuardrails(source);

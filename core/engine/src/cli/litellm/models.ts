@@ -41,7 +41,6 @@ const REASONS: Readonly<Record<string, string>> = {
   tags: "requests are not routed by tags; give the models other names, or keys other lists of models",
   max_retries: "retries are the pipeline's: `attempts` of the step retry",
   num_retries: "retries are the pipeline's: `attempts` of the step retry",
-  stream_timeout: "one deadline holds for streams and whole replies: `timeouts` of the provider",
   cooldown_time: "the breaker is the pipeline's: `breaker` of the step balance",
   mock_response: "fakes belong to tests; the provider echo answers without a network",
   additional_drop_params: "drop_params drops what the provider cannot honour, and nothing else by name",

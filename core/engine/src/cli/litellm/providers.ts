@@ -2,7 +2,8 @@
 
 import { GUESSES, PREFIXES, type PrefixRow } from "./provider-table.ts";
 import { credentialOf, referenceOf } from "./references.ts";
-import { type ImportSource, type Members, numberOf, type SourcePath, textOf } from "./source.ts";
+import { timeoutsOf } from "./try-timeouts.ts";
+import { type ImportSource, type Members, type SourcePath, textOf } from "./source.ts";
 
 /** A provider of ours. */
 export interface ImportedProvider {
@@ -24,9 +25,12 @@ export interface ImportedPlace {
 export class ImportedProviders {
   readonly #byOptions = new Map<string, ImportedProvider>();
   readonly #source: ImportSource;
+  readonly #timeouts: Members;
 
-  constructor(source: ImportSource) {
+  /** `timeouts` are those of entries that say nothing. */
+  constructor(source: ImportSource, timeouts: Members) {
     this.#source = source;
+    this.#timeouts = timeouts;
   }
 
   get list(): readonly ImportedProvider[] {
@@ -43,12 +47,11 @@ export class ImportedProviders {
       return undefined;
     }
     const made = this.#optionsOf(row, prefix, model, params, path);
-    const timeoutMs = numberOf(params["timeout"]);
     const options = {
       use: row.use,
       ...(row.preset === undefined ? {} : { preset: row.preset }),
       ...made.options,
-      ...(timeoutMs === undefined ? {} : { timeouts: { first_byte: `${timeoutMs}s` } }),
+      ...timeoutsOf(params, this.#timeouts),
     };
     const key = JSON.stringify(options);
     let provider = this.#byOptions.get(key);
@@ -63,7 +66,7 @@ export class ImportedProviders {
     return {
       provider: provider.name,
       model: made.model ?? model,
-      read: ["model", "custom_llm_provider", "timeout", ...made.read],
+      read: ["model", "custom_llm_provider", "timeout", "stream_timeout", ...made.read],
     };
   }
 

@@ -46,7 +46,14 @@ export const LITELLM: Readonly<Record<string, Row>> = {
 /** `router_settings`. */
 export const ROUTER: Readonly<Record<string, Row>> = {
   ...read("routing_strategy", "num_retries", "timeout", "allowed_fails", "cooldown_time", "model_group_alias", "fallbacks"),
-  ...read("context_window_fallbacks", "content_policy_fallbacks", "default_fallbacks", "max_fallbacks", "retry_after"),
+  ...read(
+    "context_window_fallbacks",
+    "content_policy_fallbacks",
+    "default_fallbacks",
+    "max_fallbacks",
+    "retry_after",
+    "stream_timeout",
+  ),
   ...all(
     todo("several gateways share limits and cache by `shared` in gateway.yaml: uncomment it and export REDIS_URL"),
     "redis_host",
@@ -64,7 +71,6 @@ export const ROUTER: Readonly<Record<string, Row>> = {
   enable_pre_call_checks: changed(
     "context windows are always looked at when another model is to stand in; `order` is always kept",
   ),
-  stream_timeout: missing("one deadline holds for streams and whole replies: `timeouts` of the provider"),
   disable_cooldowns: missing("a deployment that fails is left alone for a while; `breaker` of the step balance says when"),
   routing_strategy_args: missing("the strategies have no such options"),
   provider_budget_config: missing("write `budgets: [{ per: provider, max: …, only: […] }]` at the step limits"),

@@ -13,6 +13,9 @@ export interface ImportedSettings {
   deadline: string;
 }
 
+/** As the shipped pipelines have it. */
+const DEADLINE_SECONDS = 600;
+
 const STRATEGIES: Readonly<Record<string, string>> = {
   "simple-shuffle": "weighted",
   "least-busy": "least_busy",
@@ -36,13 +39,14 @@ export function importSettings(source: ImportSource, models: ImportedModel[]): I
   const settings: ImportedSettings = {
     server: {},
     steps: { limits: {}, cache: {}, fallback: {}, balance: {}, retry: {} },
-    deadline: "600s",
+    deadline: `${DEADLINE_SECONDS}s`,
   };
   addAliases(source, models);
   importFallbacks(source, models);
   retries(source, settings);
-  const timeout = numberOf(litellm["request_timeout"]) ?? numberOf(router["timeout"]);
-  if (timeout !== undefined && timeout > 0) settings.deadline = `${timeout}s`;
+  // A try that may take longer than that must not end with the request's deadline.
+  const longestTry = Math.max(numberOf(litellm["request_timeout"]) ?? 0, numberOf(router["timeout"]) ?? 0);
+  if (longestTry > DEADLINE_SECONDS) settings.deadline = `${Math.ceil(longestTry)}s`;
   routing(source, settings);
   caching(source, settings);
   limits(source, settings);
@@ -113,6 +117,7 @@ function routing(source: ImportSource, { steps }: ImportedSettings): void {
   if (cooldown !== undefined && cooldown > 0) {
     breaker["ejection"] = `${cooldown}s`;
     breaker["max_ejection"] = `${Math.max(cooldown, 30)}s`;
+    breaker["ejection_with_fallback"] = `${cooldown}s`;
   }
   if (Object.keys(breaker).length > 0) steps.balance["breaker"] = breaker;
 }
