@@ -39,11 +39,15 @@ export interface Standing {
 export interface Failed extends Standing, Evidence {
   /** Whether a response with status 200 had begun. */
   readonly isAfterHead: boolean;
+  /** Whether content had come, so that the reply was cut. Absent: no. */
+  readonly isCut?: boolean;
   /** What the upstream asked for. */
   readonly retryAfterMs: number | undefined;
   /** Whether another model can answer the request. Absent: no. */
   readonly isReplaceable?: boolean;
 }
+
+type Ejecting = Pick<Failed, "key" | "isAfterHead" | "isCut" | "retryAfterMs" | "isReplaceable">;
 
 /** A trial keeps others out for so long. After that another one may begin beside it. */
 const TRIAL_MS = 3_000;
@@ -66,8 +70,8 @@ export class Breaker {
   #trial: Trial | undefined;
   /** The trial whose response began, and ended the ejection; until the next success its failure renews the ejection. */
   #begun: Trial | undefined;
-  /** The failures that ejected came after the head of a response: a head alone proves nothing then. */
-  #needsContent = false;
+  /** What proves that the target works: of failures that came after the head, or within the reply, what comes later. */
+  #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
   /** The key of the newest failure that ejected, or of the newest trial: others go before it. */
   #suspect: string | undefined;
@@ -141,7 +145,7 @@ export class Breaker {
 
   /** A response of the upstream's begins, with a status of success. */
   begin(at: Standing, nowMs: number): BreakerChange {
-    if (!this.#isOpen || this.#needsContent) return undefined;
+    if (!this.#isOpen || this.#proof !== "head") return undefined;
     const change = this.#recover(at, nowMs);
     if (change !== undefined) this.#begun = at.trial;
     return change;
@@ -149,6 +153,7 @@ export class Breaker {
 
   /** The upstream did what it was asked, or refused what the request holds: either way it works. */
   answer(at: Standing, nowMs: number): BreakerChange {
+    if (this.#proof === "end") return undefined;
     return this.#recover(at, nowMs);
   }
 
@@ -193,7 +198,7 @@ export class Breaker {
 
   /** Opens because of failures that were judged elsewhere. */
   eject(
-    { key, isAfterHead, retryAfterMs = 0, isReplaceable }: Pick<Failed, "key" | "isAfterHead" | "retryAfterMs" | "isReplaceable">,
+    { key, isAfterHead, isCut, retryAfterMs = 0, isReplaceable }: Ejecting,
     nowMs: number,
     {
       ejectionMs,
@@ -213,7 +218,7 @@ export class Breaker {
     this.#isOpen = true;
     this.#openedAtMs = nowMs;
     this.#openUntilMs = nowMs + Math.min(grownMs, maxEjectionMs);
-    this.#needsContent = isAfterHead;
+    this.#proof = isCut === true ? "end" : isAfterHead ? "content" : "head";
     this.#suspect = key;
     this.#suspectSinceMs = nowMs;
     this.#trial = undefined;

@@ -203,6 +203,7 @@ export class Lease {
       body: requestDigest(this.#parts.exchange.request),
       isForced: isForced(attempt),
       isAfterHead: isAfterHead(attempt),
+      isCut: attempt.firstContentAtMs !== undefined,
       isReplaceable: hasReadyStandIn(this.#parts.exchange),
       retryAfterMs: attempt.error?.retryAfterMs,
     };

@@ -139,6 +139,38 @@ describe("unkept_reply", () => {
   });
 });
 
+describe("unreachable_fallback", () => {
+  const spare = (lists: string, target = "echo, model: echo") =>
+    models(
+      `{ id: m, targets: [{ provider: ${target} }], fallbacks: ${lists} }`,
+      ...["a", "b", "c"].map((id) => `{ id: ${id}, targets: [{ provider: echo, model: ${id} }] }`),
+    );
+  const withStep = (options: string) => (text: string) =>
+    text.replace(/^( +- )fallback\b.*$/m, `$1{ use: fallback, with: ${options} }`);
+
+  it.each<[string, string, (text: string) => string, RegExp]>([
+    ["without the step", "{ general: [a] }", drop("fallback"), /m are never asked in pipeline chat, which has no step/],
+    ["beyond `max`", "{ general: [a, b, c] }", (text) => text, /The fallbacks c of the model m for general.*`max`.* is 2/],
+    ["with `max: 0`", "{ general: [a] }", withStep("{ max: 0 }"), /`max` of its step fallback is 0/],
+    [
+      "of a class that is left out",
+      "{ context_window: [a] }",
+      withStep("{ classes: [general] }"),
+      /for context_window are never/,
+    ],
+    ["after a silence", "{ general: [a] }", (text) => text.replace("deadline: 600s", "deadline: 30s"), /after a silence of echo/],
+  ])("tells of a fallback %s (V2)", async (_what, lists, chat, said) => {
+    const found = (await lints(spare(lists), chat)).filter(({ rule }) => rule === "unreachable_fallback");
+    expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
+  });
+
+  it("says nothing of a part of general, and whatever `max_attempts` is", async () => {
+    const chat = withStep("{ classes: [general], max_attempts: 1 }");
+    const found = await lints(spare("{ general: [a, b], timeout: [c] }"), chat);
+    expect(found.filter(({ rule }) => rule === "unreachable_fallback")).toEqual([]);
+  });
+});
+
 describe("unreachable_target", () => {
   const two = (members: string, first = "", second = "") =>
     models(

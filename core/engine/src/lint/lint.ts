@@ -9,6 +9,7 @@ import { unkeptReplies } from "./entries.ts";
 import { weakerStandIns } from "./fallbacks.ts";
 import { missingProtections, uncoveredRoutes } from "./routes.ts";
 import type { Doubt, Lint, LintSubject } from "./rule.ts";
+import { unreachableStandIns } from "./stand-ins.ts";
 import { unusualOrders } from "./step-order.ts";
 import { unpricedModels, unreachableTargets } from "./targets.ts";
 
@@ -16,6 +17,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[
   step_order: unusualOrders,
   uncovered_route: uncoveredRoutes,
   fallback_capability: weakerStandIns,
+  unreachable_fallback: unreachableStandIns,
   unreachable_target: unreachableTargets,
   unpriced_model: unpricedModels,
   unkept_reply: unkeptReplies,

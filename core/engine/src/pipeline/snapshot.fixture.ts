@@ -78,6 +78,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         step_order: "warn",
         uncovered_route: "warn",
         fallback_capability: "warn",
+        unreachable_fallback: "warn",
         unreachable_target: "warn",
         unpriced_model: "warn",
         unkept_reply: "warn",

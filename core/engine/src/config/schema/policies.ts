@@ -14,6 +14,7 @@ const LINTS = {
   step_order: "steps in an order that is allowed and hardly meant",
   uncovered_route: "routes without a protection that others have, or that a key relies on",
   fallback_capability: "models that stand in and cannot do what the model can that they stand in for",
+  unreachable_fallback: "fallbacks that no pipeline ever asks",
   unreachable_target: "targets that are never called, and weights and priorities that nobody looks at",
   unpriced_model: "targets whose price is not known",
   unkept_reply: "replies that a step would keep and that are too large for the shared state",
