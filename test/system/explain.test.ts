@@ -325,3 +325,17 @@ describe("a request that is no longer kept", () => {
     expect(missing.status).toBe(404);
   });
 });
+
+describe("a stream out of which an unreadable event was dropped", () => {
+  it("says so in its row, its explanation and the log (V5)", async () => {
+    upstream.script({ kind: "reply", fault: { kind: "garbage", after: 2 } });
+    const response = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES, stream: true });
+    expect(await response.text()).toContain("[DONE]");
+    const id = response.headers.get("x-request-id");
+    const [row] = await rowsOf(gateway, id);
+    expect(row).toMatchObject({ status: "success", metadata: { dropped_events: 1 } });
+    const { steps } = await explain(id);
+    expect(steps.flatMap(({ decisions }) => decisions).join("\n")).toContain("left out an event of the stream");
+    expect(gateway.stdout + gateway.stderr).toContain("unreadable stream event dropped");
+  });
+});

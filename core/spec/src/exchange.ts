@@ -88,6 +88,8 @@ export interface Attempt {
   isUnanswered?: boolean | undefined;
   /** The status of the upstream's response; `undefined` while none has come. */
   upstreamStatus?: number | undefined;
+  /** Events of its stream that could not be read and were left out of the reply. Absent: none. */
+  droppedEvents?: number | undefined;
   /**
    * What the upstream has reported of a reply that was cut before its total: the least that an estimate comes to. Absent: nothing.
    */

@@ -76,6 +76,8 @@ export interface StreamSink {
   frame(frame: Frame, role: FrameRole): void;
   /** The usage of the attempt; the last word counts. */
   usage(usage: Usage): void;
+  /** An event could not be read and was left out. The row of the attempt says so. Absent: nothing counts them. */
+  dropped?(): void;
   /** The stream ended as its dialect says a stream ends. */
   done(): void;
 }

@@ -44,7 +44,7 @@ const DEFAULTS = {
   min_requests: 20,
   ejection: "5s",
   max_ejection: "30s",
-  ejection_with_fallback: "4s",
+  ejection_with_fallback: "3s",
   max_ejected: "50%",
   eject_single: true,
 } satisfies BreakerConfig;

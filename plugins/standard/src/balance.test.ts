@@ -22,7 +22,7 @@ const BREAKER = {
   min_requests: 20,
   ejection: "5s",
   max_ejection: "60s",
-  ejection_with_fallback: "4s",
+  ejection_with_fallback: "3s",
   max_ejected: "50%",
   eject_single: true,
 };

@@ -90,6 +90,10 @@ export const provider = defineStep<ProviderConfig>({
             includeUsage,
             commitAfter,
             ...bounds,
+            onDropped() {
+              exchange.note("provider", "left out an event of the stream that is no JSON object", target.id);
+              host.log.warn("unreadable stream event dropped", { request_id: exchange.id, deployment: target.id });
+            },
             observer: lease?.watch(attempt),
             signal: exchange.signal,
             clock: host.clock,

@@ -61,6 +61,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   }
   const rule = billingRule(exchange, attempt);
   if (rule !== undefined) row.metadata = { ...row.metadata, ...rule };
+  if (attempt.droppedEvents !== undefined) row.metadata = { ...row.metadata, dropped_events: attempt.droppedEvents };
   row.attempt = attempt.number;
   row.targetId = attempt.target.id;
   row.provider = attempt.provider;

@@ -68,9 +68,11 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       const chunk = parse(frame);
       if (chunk === undefined) {
         // An empty text says nothing: some keep the connection alive by it.
-        if (data !== "" && ++oddEvents > MAX_ODD_EVENTS) {
+        if (data === "") return;
+        if (++oddEvents > MAX_ODD_EVENTS) {
           throw new GatewayError("upstream_invalid_response", "Events of the upstream's stream are no JSON objects.");
         }
+        sink.dropped?.();
         return;
       }
       const error = errorOf(chunk, event);

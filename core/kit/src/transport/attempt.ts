@@ -42,6 +42,8 @@ export interface AttemptOptions {
   readonly hold?: ((bytes: number) => boolean) | undefined;
   /** How long a stream may be without content. Absent: as long as something comes. */
   readonly firstContent?: FirstContent | undefined;
+  /** Called once, when an event of the stream that cannot be read is left out. */
+  readonly onDropped?: (() => void) | undefined;
   /** To the first byte, at most. Absent: as the provider says. */
   readonly firstByteMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -90,7 +92,7 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
 }
 
 async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
-  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent } = options;
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, onDropped } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call);
   attempt.upstreamStatus = response.status;
@@ -102,7 +104,7 @@ async function run(options: AttemptOptions, startedMs: number): Promise<Reply> {
   refuseCoding(response);
   if (request.stream && !isJson(response)) {
     const translator = translation.stream(request);
-    return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter, firstContent });
+    return openStream({ response, translator, attempt, includeUsage, clock, startedMs, commitAfter, firstContent, onDropped });
   }
   const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
   // A large reply is a piece of work of its own.

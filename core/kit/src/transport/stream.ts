@@ -35,6 +35,8 @@ export interface StreamOptions {
   readonly commitAfter?: CommitAfter | undefined;
   /** How long it may be without content. Absent: as long as something comes. */
   readonly firstContent?: FirstContent | undefined;
+  /** Called once, when the first event that cannot be read is left out. */
+  readonly onDropped?: (() => void) | undefined;
 }
 
 /** Time for the connection to end after the stream's own end mark. */
@@ -62,6 +64,7 @@ class StreamReader implements StreamSink {
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
   readonly #startedMs: number;
+  readonly #onDropped: (() => void) | undefined;
   #queue: Frame[] = [];
   /** What has arrived and waits for a turn of its own, the next piece last. */
   #later: Uint8Array[] = [];
@@ -72,7 +75,7 @@ class StreamReader implements StreamSink {
   #failure: unknown;
   readonly #observed = new ObservedText();
 
-  constructor({ response, translator, attempt, includeUsage, clock, startedMs }: StreamOptions) {
+  constructor({ response, translator, attempt, includeUsage, clock, startedMs, onDropped }: StreamOptions) {
     this.#body = response.body;
     this.#translator = translator;
     this.#attempt = attempt;
@@ -81,6 +84,7 @@ class StreamReader implements StreamSink {
     this.#includeUsage = includeUsage;
     this.#clock = clock;
     this.#startedMs = startedMs;
+    this.#onDropped = onDropped;
     const type = response.headers["content-type"];
     const events = createStreamReader(typeof type === "string" ? type : "", (event) => {
       if (!this.#isDone) translator.event(event, this);
@@ -107,6 +111,12 @@ class StreamReader implements StreamSink {
     // Kept in case that no usage follows; one that has come makes it needless.
     if (role === "content" && this.#attempt.usage === undefined) this.#observed.add(frame);
     this.#queue.push(frame);
+  }
+
+  dropped(): void {
+    const before = this.#attempt.droppedEvents ?? 0;
+    this.#attempt.droppedEvents = before + 1;
+    if (before === 0) this.#onDropped?.();
   }
 
   usage(usage: Usage): void {
