@@ -29,6 +29,8 @@ interface Stage {
   readonly gateway: GatewayProcess;
   readonly upstream: Upstream;
   newKey(body?: object): Promise<string>;
+  /** Adds a model to gateway.yaml. */
+  addModel(model: string): void;
 }
 
 /** A row: prepares, and returns the victim's request, the attack, and the words that refuse it. */
@@ -151,6 +153,177 @@ const rows: Readonly<Record<string, Row>> = {
   },
 };
 
+const get = (stage: Stage, path: string, key: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${stage.gateway.publicUrl}${path}`, keyed(key, signal));
+
+/** One request after the other, with a pause in between, until the end. */
+async function again(signal: AbortSignal, everyMs: number, one: (turn: number) => Promise<unknown>): Promise<void> {
+  for (let turn = 0; !signal.aborted; turn += 1) {
+    await one(turn).catch(() => undefined);
+    await pause(everyMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+const MORE_ROWS: Readonly<Record<string, Row>> = {
+  async ejection(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("attacker", { kind: "error", status: 500 });
+    const asked = { model: "up/good", user: "attacker", num_retries: 0 };
+    return {
+      victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
+      attack: (signal) => flood(stage, 5, attacker, asked, signal, () => undefined),
+      // Its own requests fail at the upstream; nothing refuses them.
+      refusal: undefined,
+    };
+  },
+  async reports(stage) {
+    const [attacker, writer] = [await stage.newKey(), await stage.newKey()];
+    const tags = (turn: number): string[] => Array.from({ length: 60 }, (_, n) => `report-${turn}-${n}`);
+    for (let turn = 0; turn < 40; turn += 1) {
+      await (await chat(stage.gateway, { model: "untagged", tags: tags(turn), messages: MESSAGES }, keyed(writer))).text();
+    }
+    const keys: string[] = [];
+    for (let n = 0; n < (3 * SECONDS * 1_000) / EVERY_MS + 20; n += 1) keys.push(await stage.newKey({ max_budget: 5 }));
+    let next = 0;
+    return {
+      // Each request is the first one of a key with a budget.
+      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 100, messages: MESSAGES }, keyed(keys[next++] ?? "")),
+      attack: (signal, refused) =>
+        Promise.all(
+          Array.from({ length: 60 }, () =>
+            again(signal, 10, async () => {
+              const response = await get(stage, "/spend/tags?start_date=2020-01-01&end_date=2100-01-01", attacker, signal);
+              const text = await response.text();
+              if (response.status >= 400) refused(text);
+            }),
+          ),
+        ),
+      refusal: /The queue of spend reports/,
+    };
+  },
+  async edit(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("attacker", { kind: "error", status: 500 });
+    stage.addModel("{ id: added, targets: [{ provider: up, model: added }] }");
+    for (;;) {
+      const response = await chat(stage.gateway, { model: "added", messages: MESSAGES }, keyed(victim));
+      await response.text();
+      if (response.status === 200) break;
+      await pause(100);
+    }
+    return {
+      victim: () => chat(stage.gateway, { model: "added", messages: MESSAGES }, keyed(victim)),
+      attack: (signal) => flood(stage, 10, attacker, { model: "up/other", user: "attacker" }, signal, () => undefined),
+      refusal: undefined,
+    };
+  },
+  async tags(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey({ tags: ["team-blue"] })];
+    return {
+      victim: () => chat(stage.gateway, { model: "dear", max_tokens: 10, messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 5, attacker, { model: "dear", tags: ["team-blue"] }, signal, refused),
+      refusal: /The tag .*team-blue.* belongs to other keys/,
+    };
+  },
+  async fresh_tags(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    let session = 0;
+    return {
+      // Eight new tags a second at most; the victim brings one in three requests.
+      victim: () =>
+        chat(
+          stage.gateway,
+          { model: "dear", max_tokens: 10, tags: [`session-${Math.floor(session++ / 3)}`], messages: MESSAGES },
+          keyed(victim),
+        ),
+      attack: (signal, refused) =>
+        again(signal, 50, async (turn) => {
+          const tags = Array.from({ length: 60 }, (_, n) => `fresh-${turn}-${n}`);
+          const response = await chat(
+            stage.gateway,
+            { model: "dear", max_tokens: 10, tags, messages: MESSAGES },
+            keyed(attacker),
+          );
+          const text = await response.text();
+          if (response.status >= 400) refused(text);
+        }),
+      refusal: /names new tags faster/,
+    };
+  },
+  async latency(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("near", { kind: "reply", delayMs: 20 });
+    stage.upstream.script("far", { kind: "reply", delayMs: 600 });
+    stage.upstream.script("attacker", { kind: "reply", delayMs: 3_000 });
+    return {
+      victim: () => chat(stage.gateway, { model: "nearest", messages: MESSAGES }, keyed(victim)),
+      attack: (signal) => flood(stage, 1, attacker, { model: "nearest", user: "attacker" }, signal, () => undefined),
+      refusal: undefined,
+    };
+  },
+  async explanations(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("failing", { kind: "error", status: 502 });
+    const failed = await chat(stage.gateway, { model: "other/failing", messages: MESSAGES }, keyed(victim));
+    await failed.text();
+    const id = failed.headers.get("x-request-id") ?? "";
+    return {
+      async victim() {
+        const response = await admin(stage.gateway, `/requests/${id}`);
+        const explained = (await response.json()) as { readonly steps?: unknown };
+        return Array.isArray(explained.steps) ? new Response("") : new Response("no steps", { status: 599 });
+      },
+      attack: (signal, refused) =>
+        Promise.all(
+          Array.from({ length: 8 }, () =>
+            again(signal, 1, async () => {
+              const response = await chat(stage.gateway, { model: "no-such-model", messages: MESSAGES }, keyed(attacker));
+              refused(await response.text());
+            }),
+          ),
+        ),
+      refusal: /model/,
+    };
+  },
+  async window(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("attacker", { kind: "hang" });
+    const asked = { model: "minute", stream: true, max_tokens: 1_900_000, user: "attacker" };
+    return {
+      victim: () => chat(stage.gateway, { model: "minute", max_tokens: 50, messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 5, attacker, asked, signal, refused),
+      refusal: /limit of 2000000 tokens while other keys use it/,
+    };
+  },
+  async unread(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("large", { kind: "reply", text: "x".repeat(4_000_000) });
+    return {
+      victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) =>
+        Promise.all(
+          Array.from({ length: 100 }, async () => {
+            const response = await chat(stage.gateway, { model: "up/large", messages: MESSAGES }, keyed(attacker, signal));
+            // A reply that is served is not read until the end.
+            if (response.status >= 400) refused(await response.text());
+            await pause(SECONDS * 2_000, undefined, { signal }).catch(() => undefined);
+          }),
+        ),
+      refusal: /no room|no place|has its part/,
+    };
+  },
+  async queue_of_team(stage) {
+    const { team_id } = (await (await admin(stage.gateway, "/team/new", {})).json()) as { team_id: string };
+    const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
+    stage.upstream.script("slow", { kind: "hang" });
+    return {
+      victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 140, attacker, { model: "up/slow" }, signal, refused),
+      refusal: /This key has|in_flight_share/,
+    };
+  },
+};
+
 interface Seen {
   readonly p99Ms: number;
   readonly failed: number;
@@ -185,28 +358,39 @@ async function run(name: string, row: Row): Promise<boolean> {
   const upstream = await createUpstream();
   const provider = (each: string): string =>
     `${each}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, connections: 128, timeouts: { queue: 2s } }`;
-  const workspace = createWorkspace({
+  const options = {
     attempts: 1,
-    server: `workers: ${values.workers}`,
+    server: `workers: ${values.workers}, auto_rollback: { error_rate: 20%, for: 30s }`,
     providers: [provider("up"), provider("other")],
     models: [
       '{ id: "up/*", targets: [{ provider: up, model: "*" }] }',
       '{ id: "other/*", targets: [{ provider: other, model: "*" }] }',
       "{ id: dear, targets: [{ provider: up, model: dear, price: { input: 1, output: 10 } }] }",
       "{ id: slots, targets: [{ provider: up, model: slots, max_parallel: 8, queue: 20, queue_timeout: 5s }] }",
+      "{ id: untagged, targets: [{ provider: up, model: untagged, price: { input: 1, output: 10 } }] }",
+      "{ id: minute, targets: [{ provider: up, model: minute, tpm: 2000000 }] }",
+      "{ id: nearest, balance: lowest_latency, targets: [{ provider: up, model: near }, { provider: up, model: far }] }",
       "{ id: echo, targets: [{ provider: echo, model: echo }] }",
     ],
-  });
+  };
+  const workspace = createWorkspace(options);
   for (const file of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, file);
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/^( +- )limits\b.*$/m, "$1{ use: limits, with: { max_in_flight: 200 } }"));
+    writeFileSync(
+      path,
+      text.replace(
+        /^( +- )limits\b.*$/m,
+        "$1{ use: limits, with: { max_in_flight: 200, budgets: [{ per: tag, max: 1000, duration: 1d }] } }",
+      ),
+    );
   }
   const gateway = await startGateway(workspace);
   const newKey = async (body: object = {}): Promise<string> =>
     ((await (await admin(gateway, "/key/generate", body)).json()) as { key: string }).key;
+  const addModel = (model: string): void => workspace.write(workspace.config({ ...options, models: [...options.models, model] }));
   try {
-    const { victim, attack, refusal } = await row({ gateway, upstream, newKey });
+    const { victim, attack, refusal } = await row({ gateway, upstream, newKey, addModel });
     await watch(victim);
     const quiet = await watch(victim);
     const end = new AbortController();
@@ -229,14 +413,15 @@ async function run(name: string, row: Row): Promise<boolean> {
   }
 }
 
-const chosen = values.rows === "" ? Object.keys(rows) : values.rows.split(",");
+const all: Readonly<Record<string, Row>> = { ...rows, ...MORE_ROWS };
+const chosen = values.rows === "" ? Object.keys(all) : values.rows.split(",");
 console.info(
   "| Row | p99 quiet, ms | p99 attacked, ms | Victim's failures | Attacker refused by name | |\n|---|---|---|---|---|---|",
 );
 let isWell = true;
 for (const name of chosen) {
-  const row = rows[name];
-  if (row === undefined) throw new Error(`There is no row ${name}; there are ${Object.keys(rows).join(", ")}.`);
+  const row = all[name];
+  if (row === undefined) throw new Error(`There is no row ${name}; there are ${Object.keys(all).join(", ")}.`);
   isWell = (await run(name, row)) && isWell;
 }
 process.exitCode = isWell ? 0 : 1;

@@ -10,6 +10,7 @@ import { type GatewayProcess, startGateway } from "./gateway-process.ts";
 import { createWorkspace } from "./workspace.ts";
 
 const SPAN_MS = 2_000;
+const MAX_PERIODS = 10;
 /** Requests that the budget of everybody is good for. */
 const OF_ALL = 60;
 const LIMITS = `  - use: limits
@@ -91,18 +92,25 @@ describe("time", () => {
 
   it.concurrent("a budget begins anew with its period, and not before", async () => {
     const key = await keyWith({ key_alias: "rolling" });
-    const startMs = Math.ceil(Date.now() / SPAN_MS) * SPAN_MS;
-    const endMs = startMs + SPAN_MS;
-    await until(startMs + 20);
-    expect((await send(key)).end).toBe(200);
-    const refused = await send(key);
-    expect(refused.end).toBe("budget_exceeded");
-    expect(waitOf(refused)).toBeLessThanOrEqual(SPAN_MS);
-    await until(endMs - 150);
-    expect((await send(key)).end).toBe("budget_exceeded");
-    await until(endMs + 20);
-    expect(await ends([key], [key])).toEqual([200, "budget_exceeded"]);
-  });
+    // A period in which an answer came after its end, on a busy machine, says nothing.
+    for (let turn = 0; turn < MAX_PERIODS; turn += 1) {
+      const startMs = Math.ceil(Date.now() / SPAN_MS) * SPAN_MS;
+      const endMs = startMs + SPAN_MS;
+      await until(startMs + 20);
+      const [first, refused] = [await send(key), await send(key)];
+      await until(endMs - 150);
+      const last = await send(key);
+      if (Date.now() >= endMs) continue;
+      expect([first.end, refused.end, last.end]).toEqual([200, "budget_exceeded", "budget_exceeded"]);
+      expect(waitOf(refused)).toBeLessThanOrEqual(SPAN_MS);
+      await until(endMs + 20);
+      const next = await ends([key], [key]);
+      if (Date.now() >= endMs + SPAN_MS) continue;
+      expect(next).toEqual([200, "budget_exceeded"]);
+      return;
+    }
+    expect.fail("no answer came within its period");
+  }, 60_000);
 });
 
 describe("a budget", () => {
@@ -112,8 +120,8 @@ describe("a budget", () => {
     expect(await ends([await keyWith({ user_id: "somebody else" })])).toEqual([200]);
   });
 
-  it("of a tag holds for keys that have it and for requests that name it", async () => {
-    const [tagged, plain] = await Promise.all([keyWith({ tags: ["campaign"] }), keyWith({})]);
+  it("of a tag holds for keys that have it and for requests of keys that may name it", async () => {
+    const [tagged, plain] = await Promise.all([keyWith({ tags: ["campaign"] }), keyWith({ allowed_tags: ["campaign"] })]);
     const named = { metadata: { tags: ["campaign"] } };
     expect(await ends([tagged], [plain, named], [tagged], [plain, named])).toEqual([
       200,

@@ -3,6 +3,8 @@ import type { Model, SharedValue } from "@sluice/spec";
 import { fakeHost } from "@sluice/kit/testing";
 import { HedgeBudget, openRecords, RecentTimes } from "./hedge-record.ts";
 
+const holder = (key: string, team: string | undefined) => ({ key, team });
+
 describe("the recent times of a model", () => {
   it("have percentiles by rank, of the last 128", () => {
     const times = new RecentTimes();
@@ -32,6 +34,17 @@ describe("the budget of hedges", () => {
     const taken = Array.from({ length: 10 }, () => budget.take(5));
     expect(taken.filter(Boolean)).toHaveLength(5);
     expect(new HedgeBudget().take(0)).toBe(false);
+  });
+
+  it("gives a key hedges by its own requests alone, and a team's keys those of the team", () => {
+    const budget = new HedgeBudget();
+    const [many, few] = [holder("many", undefined), holder("few", undefined)];
+    for (let request = 0; request < 100; request += 1) budget.request(5, many);
+    const taken = Array.from({ length: 10 }, () => budget.take(5, few));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(budget.take(5, many)).toBe(true);
+    const [one, two] = [holder("one", "team"), holder("two", "team")];
+    expect([budget.take(5, one), budget.take(5, two)]).toEqual([true, false]);
   });
 
   it("belongs to one model, and outlives a generation", () => {

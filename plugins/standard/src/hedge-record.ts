@@ -1,5 +1,6 @@
 /** What hedges go by: how fast a model was of late, and how many hedges it may have. It outlives generations. */
 
+import { type Holder, holderOf } from "@sluice/kit/state";
 import type { Host, SharedValue } from "@sluice/spec";
 
 /** Times that are remembered for each kind of request. */
@@ -10,6 +11,9 @@ const REFRESH = 8;
 const ONE_HEDGE = 100;
 /** What a time without slow requests saves up: five hedges. */
 const MAX_SAVED = 5 * ONE_HEDGE;
+/** Keys and teams that are remembered. One that is forgotten begins with a hedge, as a new one does. */
+const MAX_HOLDERS = 1_000;
+const NO_HOLDER = holderOf(undefined);
 
 /** The last times to the first content, in milliseconds. */
 export class RecentTimes {
@@ -38,20 +42,38 @@ export class RecentTimes {
   }
 }
 
-/** Allows hedges as a share of requests: never more than one, and that share of all requests so far. */
+/**
+ * Allows hedges as a share of requests: never more than one, and that share of all requests so far. A key, or a team, gets hedges
+ * by its own requests alone, so that the slow requests of one key take none that others have saved.
+ */
 export class HedgeBudget {
-  #saved = ONE_HEDGE;
+  readonly #all = { saved: ONE_HEDGE };
+  /** The holders of late, the longest unseen one first. */
+  readonly #byHolder = new Map<string, { saved: number }>();
 
   /** Counts a request. `percent` is the share, from 0 to 100. */
-  request(percent: number): void {
-    this.#saved = Math.min(MAX_SAVED, this.#saved + percent);
+  request(percent: number, holder = NO_HOLDER): void {
+    for (const account of [this.#all, this.#of(holder)]) account.saved = Math.min(MAX_SAVED, account.saved + percent);
   }
 
   /** Takes a hedge out of the budget. False when it is spent, and with a share of 0. */
-  take(percent: number): boolean {
-    if (percent === 0 || this.#saved < ONE_HEDGE) return false;
-    this.#saved -= ONE_HEDGE;
+  take(percent: number, holder = NO_HOLDER): boolean {
+    const own = this.#of(holder);
+    if (percent === 0 || this.#all.saved < ONE_HEDGE || own.saved < ONE_HEDGE) return false;
+    this.#all.saved -= ONE_HEDGE;
+    own.saved -= ONE_HEDGE;
     return true;
+  }
+
+  #of({ key, team }: Holder): { saved: number } {
+    const name = team === undefined ? `key:${key}` : `team:${team}`;
+    const known = this.#byHolder.get(name);
+    const account = known ?? { saved: ONE_HEDGE };
+    this.#byHolder.delete(name);
+    this.#byHolder.set(name, account);
+    const [oldest] = this.#byHolder.keys();
+    if (this.#byHolder.size > MAX_HOLDERS && oldest !== undefined) this.#byHolder.delete(oldest);
+    return account;
   }
 }
 

@@ -1,5 +1,6 @@
 /** The step `hedge`: a second attempt beside one that takes long; the first to answer is the reply. */
 
+import { holderOf } from "@sluice/kit/state";
 import { defineStep, parseDuration } from "@sluice/kit";
 import type { Host } from "@sluice/spec";
 import { type RaceEnd, race } from "./hedge-race.ts";
@@ -89,13 +90,14 @@ export const hedge = defineStep<HedgeConfig>({
         // A model without a target is the provider step's to explain.
         if (record === undefined || request === undefined) return next();
         const times = timesOf(record, request.stream);
-        record.budget.request(percent);
+        const holder = holderOf(exchange.identity);
+        record.budget.request(percent, holder);
         const end = await race({
           exchange,
           next,
           clock,
           delayMs: delayOf(times),
-          mayJoin: (runners) => runners <= config.max && mayTryAgain(exchange) && record.budget.take(percent),
+          mayJoin: (runners) => runners <= config.max && mayTryAgain(exchange) && record.budget.take(percent, holder),
         });
         learn(end, times, host);
         if (end.runners > 1) exchange.headers.set(COUNT_HEADER, String(end.runners - 1));
