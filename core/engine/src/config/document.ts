@@ -1,8 +1,9 @@
 /** A YAML file, read with care, that knows the line and column of everything in it. */
 
-import { isAlias, isMap, isScalar, isSeq, visit, type Document, type Node, type Pair } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, visit, type Document, type Node, type Pair, type YAMLError } from "yaml";
 
 import type { Finding } from "./finding.ts";
+import { misindentedLine } from "./indentation.ts";
 import { atOnce, type Pieces } from "./pieces.ts";
 import type { Position } from "./snapshot.ts";
 import { type ConfigSource, diskSource, sha256 } from "./source.ts";
@@ -77,9 +78,7 @@ function* parseText(text: string, path: string, file: string, digest: string): P
     return { file, line: Math.max(1, line), column: Math.max(1, col) };
   };
   const errors = [...yaml.errors, ...yaml.warnings];
-  if (errors.length > 0) {
-    return { document: undefined, findings: errors.map((error) => ({ at: at(error.pos[0]), ...explainSyntax(error, text) })) };
-  }
+  if (errors.length > 0) return { document: undefined, findings: syntaxFindings(errors, text, at) };
   const lost = danglingAliases(yaml);
   if (lost.length > 0) return { document: undefined, findings: lost.map((offset) => ({ at: at(offset), ...DANGLING_ALIAS })) };
   yield;
@@ -103,6 +102,22 @@ function* parseText(text: string, path: string, file: string, digest: string): P
     end: at(text.length),
   };
   return { document, findings: [] };
+}
+
+/** Every key that is written twice, and the first fault of the text's structure: what follows that one follows from it. */
+function syntaxFindings(errors: readonly YAMLError[], text: string, at: (offset: number) => Position): Finding[] {
+  const sorted = errors.toSorted((left, right) => left.pos[0] - right.pos[0]);
+  const fault = sorted.find(({ code }) => code !== "DUPLICATE_KEY");
+  const twice = sorted.filter(({ code, pos }) => code === "DUPLICATE_KEY" && (fault === undefined || pos[0] < fault.pos[0]));
+  const findings = twice.map((error): Finding => ({ at: at(error.pos[0]), ...explainSyntax(error, text) }));
+  if (fault === undefined) return findings;
+  const place = at(fault.pos[0]);
+  // A key that stands too deep makes a fault of the value above it.
+  const wrong = misindentedLine(text, place.line + 1);
+  if (wrong === undefined) return [...findings, { at: place, ...explainSyntax(fault, text) }];
+  const { line, column, message, fix } = wrong;
+  // A key can be there twice because the line ended a section too early.
+  return [...findings.filter((finding) => finding.at.line < line), { at: { ...place, line, column }, message, fix }];
 }
 
 /** Offsets of aliases that name no anchor. */

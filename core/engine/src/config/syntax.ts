@@ -42,6 +42,12 @@ const EXPLANATIONS: Readonly<Partial<Record<YAMLError["code"], Explanation>>> = 
   RESOURCE_EXHAUSTION: { message: "the file is nested too deeply", fix: "write it flatter" },
 };
 
+/** Characters that are no bracket and no quote, by the beginning of what the parser says. */
+const MISSING: readonly (Explanation & { readonly said: string })[] = [
+  { said: "Implicit map keys", message: "a key has no colon", fix: "write `key: value` on one line" },
+  { said: "Sequence item without", message: "an entry of the list lacks its dash", fix: "begin the line with `- `" },
+];
+
 /** What is wrong and what to do about a syntax error. `text` is the file's text. */
 export function explainSyntax(error: YAMLError, text: string): Explanation {
   if (error.code === "DUPLICATE_KEY") {
@@ -49,6 +55,8 @@ export function explainSyntax(error: YAMLError, text: string): Explanation {
     const name = key?.[1] ?? key?.[2] ?? key?.[3] ?? "a key";
     return { message: `\`${name}\` is written twice in one place`, fix: "keep one of the two" };
   }
+  const missing = error.code === "MISSING_CHAR" ? MISSING.find(({ said }) => error.message.startsWith(said)) : undefined;
+  if (missing !== undefined) return { message: missing.message, fix: missing.fix };
   // The parser calls a bracket that is still open at the next key a fault of indentation.
   const code = error.code === "BAD_INDENT" && error.message.startsWith("Flow ") ? "MISSING_CHAR" : error.code;
   return EXPLANATIONS[code] ?? { message: `the file is not valid YAML: ${error.message}`, fix: "correct the line" };
