@@ -22,6 +22,7 @@ import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
+import { storedNames } from "./http/admin/stored-names.ts";
 import { restartRoute } from "./http/admin/restart.ts";
 import { teamRoutes } from "./http/admin/teams.ts";
 import { listen } from "./http/listen.ts";
@@ -165,6 +166,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
         () => pluginFiles.waiting,
         log,
         () => ledger.health(),
+        storedNames(keys, teams),
       ),
       ...restartRoute(),
       ...deploymentRoutes(shared, log),

@@ -7,6 +7,7 @@ import { policyFindings } from "./lint/lint.ts";
 import { checkPipelines } from "./pipeline/compile.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
+import { withPackages } from "./registry/missing-packages.ts";
 import { rehearseAlone } from "./rehearsal/alone.ts";
 import { createFaultsAlone } from "./rehearsal/world.ts";
 import { createLog } from "./telemetry/log.ts";
@@ -30,7 +31,7 @@ export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const others = [...findings, ...orderFindings].filter(
     ({ isUnknownPlugin }) => isUnknownPlugin !== true || pluginFindings.length === 0,
   );
-  const all = [...pluginFindings, ...others, ...policies];
+  const all = withPackages([...pluginFindings, ...others, ...policies], opened.path);
   return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
 }
 

@@ -120,7 +120,7 @@ function budgetRefusal(
 
 /** The refusal of a call without a known price where a budget holds. Another target may have one. */
 export function unpricedRefusal(model: string): GatewayError {
-  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price, and a budget holds for this request; the operator can set a price.`;
+  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
   return new GatewayError("budget_exceeded", message, { param: "model", retryable: true });
 }
 

@@ -9,6 +9,7 @@ import { checkDataFolder, checkMasterKey, checkPorts } from "./doctor/installati
 import { checkMachine } from "./doctor/machine.ts";
 import { checkProviders, checkState, checkStore } from "./doctor/services.ts";
 import { checkTls } from "./doctor/tls.ts";
+import { counted } from "./counted.ts";
 import { EXIT } from "./exit.ts";
 
 interface Options {
@@ -43,7 +44,10 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
       found: formatFinding({ ...finding, fix: "" }).trimEnd(),
       fix: finding.fix,
     }));
-    return [...(await checkMachine(files)), ...faults];
+    // What they look at is said by the configuration.
+    const left = ["data folder", "disk", "master key", "port", "admin port", "store", "shared state", "providers"];
+    const unseen = left.map((name): Check => ({ name, grade: "skip", found: "the configuration has findings" }));
+    return [...(await checkMachine(files)), ...faults, ...unseen];
   }
   const { server, models, pipelines } = snapshot;
   const folder = checkDataFolder(server.dataDirectory);
@@ -60,7 +64,7 @@ async function examine(config: string, isOnline: boolean): Promise<readonly Chec
         : skipped("store", "the data folder is somebody else's");
   return [
     ...(await checkMachine([...files, join(server.dataDirectory, "outbox.db"), server.dataDirectory])),
-    { name: "configuration", grade: "ok", found: `${pipelines.length} pipelines, ${models.length} models` },
+    { name: "configuration", grade: "ok", found: `${counted(pipelines.length, "pipeline")}, ${counted(models.length, "model")}` },
     ...folder,
     checkMasterKey(server, process.env.SLUICE_MASTER_KEY),
     ...checkTls(server.tls, Date.now()),

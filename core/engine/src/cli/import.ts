@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
 import { checkConfig } from "../check-config.ts";
 import { formatFinding } from "../config/finding.ts";
+import { counted } from "./counted.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { type Imported, importLitellm } from "./litellm/import-litellm.ts";
 
@@ -48,8 +49,8 @@ async function runImport(file: string, { out, overwrite = false, json = false }:
   else {
     for (const { line, setting, why, kind } of notes) console.log(`${file}:${line}  ${kind}  ${setting}: ${why}`);
     for (const finding of findings) console.log(formatFinding(finding));
-    const counted = `${models} models, ${providers} providers`;
-    console.log(`${counted} imported to ${out}; ${notes.length} notes, also in ${join(out, "import.md")}`);
+    const imported = `${counted(models, "model")}, ${counted(providers, "provider")}`;
+    console.log(`${imported} imported to ${out}; ${counted(notes.length, "note")}, also in ${join(out, "import.md")}`);
     console.log(findings.length === 0 ? `ok: sluice serve --config ${config}` : `sluice check --config ${config} has findings`);
   }
   if (snapshot === undefined) process.exitCode = EXIT.findings;

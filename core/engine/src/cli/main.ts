@@ -39,6 +39,7 @@ program
   .description("read the configuration and report every finding and every doubt; changes nothing")
   .option(...configOption)
   .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
+  .option("--strict", "end with 1 for warnings and notes too, such as a provider whose variable is not set")
   .option("--coverage", "print what protects each route")
   .option("--print", "print the effective configuration, secrets hidden")
   .option("--plugin-timeout <duration>", "how long a plugin may run without a pause before the check ends with a finding", "10s")

@@ -17,7 +17,7 @@ export interface Attempt {
 
 /** `GET /config/status`, as far as it is printed. */
 export interface Status {
-  readonly live: (Origin & { readonly since: string; readonly leases: number; readonly notices: readonly string[] }) | null;
+  readonly live: (Origin & { readonly since: string; readonly leases: number; readonly notices: readonly string[]; readonly warnings?: readonly { readonly text: string }[] }) | null;
   readonly drift: { readonly files: readonly { readonly path: string; readonly change: string }[] };
   readonly last_attempt: Attempt | null;
   readonly canary: CanaryStatus | null;
@@ -106,6 +106,7 @@ export function printStatus(status: Status): void {
     );
     if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
     for (const notice of live.notices) console.log(`note: ${notice}`);
+    for (const { text } of live.warnings ?? []) console.log(`warning: ${text}`);
   }
   const { ledger } = status;
   if (ledger?.writable === false) {

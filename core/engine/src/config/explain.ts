@@ -35,6 +35,8 @@ export interface ExplainOptions {
   readonly value: unknown;
   /** What is shown in place of a value that is a secret or came from a reference; `undefined`: the value itself. */
   standIn(path: Path): string | undefined;
+  /** What to do about a key that is known elsewhere, or to another gateway; `undefined`: nothing is known of it. */
+  elsewhere?(path: Path): string | undefined;
 }
 
 /** Explains all errors of one check. Errors that only repeat another are left out. */
@@ -63,7 +65,7 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "additionalProperties":
     case "unevaluatedProperties": {
       const key = String(parameters["additionalProperty"] ?? parameters["unevaluatedProperty"]);
-      return unknownKey([...path, key], Object.keys(schema.properties ?? {}));
+      return unknownKey([...path, key], Object.keys(schema.properties ?? {}), options.elsewhere?.([...path, key]));
     }
     case "required":
     case "dependentRequired": {
@@ -79,7 +81,7 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "type":
       return fault(
         `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data, standIn)}`,
-        typeFix(parameters["type"], schema, error.data),
+        exampleFix(path, parameters["type"], schema) ?? typeFix(parameters["type"], schema, error.data),
       );
     case "enum":
       return wrongName(path, where, found, error.data, (parameters["allowedValues"] as readonly unknown[]).map(String));
@@ -132,15 +134,19 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
   }
 }
 
+/** The schema's own example of a section: that it has keys does not say which. */
+function exampleFix(path: Path, type: unknown, schema: SchemaView): string | undefined {
+  const example = schema["x-example"];
+  return example === undefined || type !== "object" ? undefined : `write \`${String(path.at(-1))}: ${example}\``;
+}
+
 /** The fault of a key that does not exist. */
-function unknownKey(path: Path, known: readonly string[]): Fault {
+function unknownKey(path: Path, known: readonly string[], elsewhere: string | undefined): Fault {
   const meant = nearest(String(path.at(-1)), known);
   const fix =
-    meant === undefined
-      ? known.length === 0
-        ? "remove it"
-        : `remove it; the keys here are ${known.join(", ")}`
-      : `did you mean \`${meant}\`?`;
+    meant !== undefined
+      ? `did you mean \`${meant}\`?`
+      : (elsewhere ?? (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
   return { path, on: "key", message: `\`${formatPath(path)}\` is not a known key`, fix };
 }
 

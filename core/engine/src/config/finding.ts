@@ -11,6 +11,8 @@ export interface Finding {
   readonly fix: string;
   /** Set where the fault is a plugin that no loaded package has. */
   readonly isUnknownPlugin?: boolean;
+  /** That plugin, as `kind/name`. */
+  readonly unknownPlugin?: string;
 }
 
 /** A finding in one line: `file:line:col  what is wrong  what to do`. */

@@ -3,6 +3,7 @@
 import { buildSnapshot, pipelineOf } from "./build.ts";
 import { hideCredentials } from "./credential.ts";
 import type { Finding } from "./finding.ts";
+import { litellmSection } from "./key-places.ts";
 import type { OpenedConfig } from "./open.ts";
 import { atOnce, type Pieces } from "./pieces.ts";
 import type { Definitions } from "./plugin-section.ts";
@@ -31,6 +32,13 @@ export function resolveSnapshot(opened: OpenedConfig, definitions: Definitions):
 /** Checks an opened configuration, and makes its snapshot, in pieces. */
 export function* resolveInPieces(opened: OpenedConfig, definitions: Definitions): Pieces<ResolvedConfig> {
   const gateway = opened.gateway === undefined ? undefined : copyOf(opened.gateway);
+  const foreign = litellmSection(gateway?.value);
+  if (gateway !== undefined && foreign !== undefined) {
+    const at = gateway.document.keyAt([foreign]);
+    const message = `\`${foreign}\` is a section of LiteLLM: the file is not one of Sluice's`;
+    const fix = `write files of Sluice's from it with \`sluice import litellm ${gateway.document.file}\``;
+    return { snapshot: undefined, findings: [{ at, message, fix }], pipelines: [] };
+  }
   const pipelines = opened.pipelines.map(copyOf);
   const prices = opened.prices === undefined ? undefined : copyOf(opened.prices);
   const at = gateway?.document.keyAt(["server"]) ?? { file: opened.path, line: 1, column: 1 };

@@ -34,7 +34,8 @@ export function checkPlugin(resolved: ResolvedDocument, definitions: Definitions
     const known = [...definitions.values()].filter((other) => other.kind === use.kind).map((other) => other.name);
     const message = `\`${formatPath(use.namePath)}\` names the ${use.kind} plugin "${use.name}", which no listed package has`;
     const fix = nameFix(use.name, known.sort(), "add its package to `plugins`");
-    return [{ ...findingOf(resolved, { path: use.namePath, on: "value", message, fix }), isUnknownPlugin: true }];
+    const finding = findingOf(resolved, { path: use.namePath, on: "value", message, fix });
+    return [{ ...finding, isUnknownPlugin: true, unknownPlugin: `${use.kind}/${use.name}` }];
   }
   const schema: JsonSchema = use.kind === "step" ? optionsSchema(definition) : usedPluginSchema(definition);
   const findings = checkSection(resolved, use.base, schema, use.value);

@@ -23,7 +23,20 @@ export function checkSection(resolved: ResolvedDocument, base: Path, schema: Jso
   return checkInPlace(resolved, base, schema, value ?? valueAtPath(resolved.value, base));
 }
 
-function checkInPlace(resolved: ResolvedDocument, base: Path, schema: JsonSchema, value: unknown): Finding[] {
+/** Checks a whole file, as `checkSection` does; `elsewhere` says where its unknown keys belong. */
+export function checkWhole(resolved: ResolvedDocument, schema: JsonSchema, elsewhere: Elsewhere): Finding[] {
+  return checkInPlace(resolved, [], schema, resolved.value, elsewhere);
+}
+
+type Elsewhere = (path: Path) => string | undefined;
+
+function checkInPlace(
+  resolved: ResolvedDocument,
+  base: Path,
+  schema: JsonSchema,
+  value: unknown,
+  elsewhere?: Elsewhere,
+): Finding[] {
   const referencesAt = (path: Path): Reference[] => resolved.references.filter((reference) => isSamePath(reference.path, path));
   let checked: ReturnType<typeof checkValue>;
   try {
@@ -38,11 +51,16 @@ function checkInPlace(resolved: ResolvedDocument, base: Path, schema: JsonSchema
   const standIn = (path: Path): string | undefined =>
     referencesAt(path)[0]?.written ?? (secrets.some((secret) => isSamePath(secret, path)) ? "what stands there" : undefined);
   const isUnresolved = (path: Path): boolean => referencesAt(path).some((reference) => reference.value === undefined);
-  const faults = explainErrors(checked.errors, { base, value, standIn }).filter(
+  const faults = explainErrors(checked.errors, { base, value, standIn, ...(elsewhere && { elsewhere }) }).filter(
     (fault) => fault.on === "key" || !isUnresolved(fault.path),
   );
   for (const path of secrets) {
     const [reference] = referencesAt(path);
+    const written = valueAtPath(value, path.slice(base.length));
+    if (reference === undefined && typeof written === "string" && isBareAddress(written)) {
+      setAtPath(value, path.slice(base.length), new Secret(formatPath(path), written));
+      continue;
+    }
     if (reference === undefined || !reference.isWhole || reference.hasDefault) {
       faults.push(literalFault(path, reference));
     } else if (reference.value !== undefined) {
@@ -62,6 +80,13 @@ function literalFault(path: Path, reference: Reference | undefined): Fault {
     ? `${where} has a default, which is a literal credential`
     : `${where} mixes a credential with other text`;
   return { path, on: "value", message, fix: `write \`\${${reference.name}}\` alone` };
+}
+
+/** Whether a text is an address and nothing more: a scheme, a host, a port and a number, without a user or a password. */
+function isBareAddress(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.host === "") return false;
+  return `${url.username}${url.password}${url.search}${url.hash}` === "" && /^(?:\/\d{0,3})?$/.test(url.pathname);
 }
 
 /** Turns texts from references into what the schema wants. Returns whether it changed anything. */

@@ -6,6 +6,7 @@ import type { Path } from "./document.ts";
 import { endMarkFaults } from "./end-mark.ts";
 import type { Finding } from "./finding.ts";
 import { gatewayFaults } from "./gateway-rules.ts";
+import { elsewhereIn } from "./key-places.ts";
 import { formatPath, setAtPath, valueAtPath } from "./path.ts";
 import type { Pieces } from "./pieces.ts";
 import { pipelineFaults } from "./pipeline-rules.ts";
@@ -16,7 +17,7 @@ import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";
 import { pricesSchema, type PriceSection } from "./schema/prices.ts";
 import type { ActiveSection } from "./schema/step-use.ts";
-import { checkSection, findingOf } from "./section.ts";
+import { checkSection, checkWhole, findingOf } from "./section.ts";
 import { activeFaults } from "./step-use.ts";
 
 /** Checks gateway.yaml, in place. */
@@ -83,7 +84,7 @@ export function validatePrices(prices: ResolvedDocument): Finding[] {
 /** A file by itself: its sections, and that nothing follows its end mark. */
 function checkFile(resolved: ResolvedDocument, schema: JsonSchema): Finding[] {
   const marked = endMarkFaults(resolved.document).map((fault) => findingOf(resolved, fault));
-  return [...(emptyFile(resolved) ?? checkSection(resolved, [], schema)), ...marked];
+  return [...(emptyFile(resolved) ?? checkWhole(resolved, schema, elsewhereIn(schema))), ...marked];
 }
 
 function checkStep(pipeline: ResolvedDocument, definitions: Definitions, index: number): Finding[] {

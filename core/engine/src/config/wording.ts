@@ -6,6 +6,8 @@ export interface SchemaView {
   readonly default?: unknown;
   readonly format?: string;
   readonly pattern?: string;
+  /** How the value is written, on one line. */
+  readonly "x-example"?: string;
   readonly properties?: Readonly<Record<string, SchemaView | undefined>>;
 }
 

@@ -2,7 +2,8 @@
 
 import type { StepDefinition } from "@sluice/spec";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Position, Snapshot } from "../config/snapshot.ts";
+import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import { isAlways } from "../pipeline/step-uses.ts";
 
 /** Words that a step is called or `provides`, and what a route without such a step lacks. */
 const GUARDS: Readonly<Record<string, string>> = {
@@ -79,34 +80,42 @@ function lostEndMarks(live: Snapshot, candidate: Snapshot): Loss[] {
 }
 
 function lostGuards(live: Snapshot, candidate: Snapshot, definitions: StepDefinitions): Loss[] {
-  const before = guardsOfRoutes(live, definitions);
-  return candidate.pipelines.flatMap((pipeline) => {
-    const guards = guardsOf(pipeline, definitions);
-    const routesByGuard = new Map<string, string[]>();
-    for (const { method, path } of pipeline.routes) {
-      const route = `${method} ${path}`;
-      for (const guard of before.get(route) ?? []) {
-        if (!guards.has(guard)) routesByGuard.set(guard, [...(routesByGuard.get(guard) ?? []), route]);
-      }
-    }
-    const at = pipeline.steps[0]?.at ?? pipeline.at;
-    return [...routesByGuard].map(([guard, routes]) => ({ at, message: `${listed(routes)} would lose ${guard}.` }));
-  });
-}
-
-function guardsOfRoutes(snapshot: Snapshot, definitions: StepDefinitions): ReadonlyMap<string, ReadonlySet<string>> {
-  return new Map(
-    snapshot.pipelines.flatMap((pipeline) => {
+  const before = new Map(
+    live.pipelines.flatMap((pipeline) => {
       const guards = guardsOf(pipeline, definitions);
       return pipeline.routes.map(({ method, path }) => [`${method} ${path}`, guards] as const);
     }),
   );
+  return candidate.pipelines.flatMap((pipeline) => {
+    const guards = guardsOf(pipeline, definitions);
+    const routesByLoss = new Map<string, string[]>();
+    for (const { method, path } of pipeline.routes) {
+      const route = `${method} ${path}`;
+      const had = before.get(route);
+      const losses = [
+        ...[...(had?.any ?? [])].filter((guard) => !guards.any.has(guard)),
+        ...[...(had?.always ?? [])]
+          .filter((guard) => guards.any.has(guard) && !guards.always.has(guard))
+          .map((guard) => `${guard} for some requests: the step would have a \`when\` or an \`active\``),
+      ];
+      for (const loss of losses) routesByLoss.set(loss, [...(routesByLoss.get(loss) ?? []), route]);
+    }
+    const at = pipeline.steps[0]?.at ?? pipeline.at;
+    return [...routesByLoss].map(([loss, routes]) => ({ at, message: `${listed(routes)} would lose ${loss}.` }));
+  });
 }
 
-function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): ReadonlySet<string> {
-  // In shadow a step refuses nobody.
-  const words = steps.filter(({ isShadow }) => isShadow !== true).flatMap(({ use }) => guardWords(use, definitions));
-  return new Set(words.map((word) => GUARDS[word] ?? word));
+/** What guards a route: some requests at least, and every request. */
+interface Guards {
+  readonly any: ReadonlySet<string>;
+  readonly always: ReadonlySet<string>;
+}
+
+function guardsOf({ steps }: PipelineSettings, definitions: StepDefinitions): Guards {
+  const wordsOf = (list: readonly StepSettings[]): ReadonlySet<string> =>
+    new Set(list.flatMap(({ use }) => guardWords(use, definitions)).map((word) => GUARDS[word] ?? word));
+  // In shadow a step refuses no request.
+  return { any: wordsOf(steps.filter(({ isShadow }) => isShadow !== true)), always: wordsOf(steps.filter(isAlways)) };
 }
 
 /** Whether a step guards its route, by its name or by what it `provides`. */

@@ -1,7 +1,7 @@
 /** Coverage: what protects each route, as its pipeline says. */
 
 import type { Operation } from "@sluice/spec";
-import type { PipelineSettings, Position } from "../config/snapshot.ts";
+import type { PipelineSettings, Position, StepSettings } from "../config/snapshot.ts";
 import type { Protection } from "../config/schema/policies.ts";
 import { type LintSubject, standingGuardrails, wordsOf } from "./rule.ts";
 
@@ -15,7 +15,7 @@ export interface RouteCoverage {
   /** Whether money is limited: budgets need limits and a price. */
   readonly budget: boolean;
   readonly cost: boolean;
-  /** Names of the guardrails that judge every request and every reply; keys and requests may name more. */
+  /** Names of the guardrails that judge requests and replies, with the condition where there is one; keys and requests may name more. */
   readonly guardrailsIn: readonly string[];
   readonly guardrailsOut: readonly string[];
   /** How replies are judged that stream: `undefined` where none does, or no guardrail judges them. */
@@ -49,14 +49,18 @@ export function coverageOf(subject: LintSubject): readonly RouteCoverage[] {
 
 type Protecting = Pick<RouteCoverage, "auth" | "limits" | "budget" | "cost" | "guardrailsIn" | "guardrailsOut" | "streamMode">;
 
-function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions }: LintSubject): Protecting {
+function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions, unknown = [] }: LintSubject): Protecting {
   const words = new Set(steps.flatMap(({ use }) => wordsOf(use, definitions)));
-  const uses = steps.flatMap(({ use, options }) => {
-    const named = definitions.steps.get(use)?.guardrails?.(options as never);
-    return named === undefined ? [] : [named];
+  const uses = steps.flatMap((step) => {
+    const named = definitions.steps.get(step.use)?.guardrails?.(step.options as never);
+    if (named === undefined) return [];
+    const standing = standingGuardrails(snapshot.guardrails);
+    const isUnknown = unknown.some(({ file, line, column }) => formatPlace(step.at) === `${file}:${line}:${column}`);
+    const limit = isUnknown ? `${limitOf(step)} (no such name)` : limitOf(step);
+    const limited = (names: readonly string[]): readonly string[] => [...names, ...standing].map((name) => `${name}${limit}`);
+    return [{ input: limited(named.input), output: limited(named.output), stream: named.stream }];
   });
-  const standing = uses.length === 0 ? [] : standingGuardrails(snapshot.guardrails);
-  const unique = (names: readonly string[]): readonly string[] => [...new Set([...names, ...standing])];
+  const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
   const guardrailsOut = unique(uses.flatMap(({ output }) => output));
   const [first] = uses;
   return {
@@ -68,6 +72,26 @@ function protectionOf({ steps, operation }: PipelineSettings, { snapshot, defini
     guardrailsOut,
     streamMode: STREAMS.has(operation) && guardrailsOut.length > 0 ? first?.stream : undefined,
   };
+}
+
+function formatPlace({ file, line, column }: Position): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** Which requests a step applies to, behind a name: ` (when team=support)`; empty where it applies to all. */
+function limitOf({ when, active, isShadow }: StepSettings): string {
+  const { header = {}, stream, ...lists } = when ?? {};
+  const parts = [
+    ...Object.entries(lists).map(([name, values]) => `${name}=${values.join("|")}`),
+    ...Object.entries(header).map(([name, values]) => `header ${name}=${values.join("|")}`),
+    ...(stream === undefined ? [] : [`stream=${stream}`]),
+  ];
+  const limits = [
+    ...(parts.length === 0 ? [] : [`when ${parts.join(" and ")}`]),
+    ...(active === undefined ? [] : ["on schedule"]),
+    ...(isShadow === true ? ["in shadow"] : []),
+  ];
+  return limits.length === 0 ? "" : ` (${limits.join(", ")})`;
 }
 
 /** Whether a route has a protection. */

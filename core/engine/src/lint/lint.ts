@@ -12,6 +12,7 @@ import type { Doubt, Lint, LintSubject } from "./rule.ts";
 import { unreachableStandIns } from "./stand-ins.ts";
 import { unusualOrders } from "./step-order.ts";
 import { unpricedModels, unreachableTargets } from "./targets.ts";
+import { weakKeys } from "./weak-keys.ts";
 
 const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[]>> = {
   step_order: unusualOrders,
@@ -22,6 +23,7 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[
   unpriced_model: unpricedModels,
   unkept_reply: unkeptReplies,
   narrow_connections: narrowConnections,
+  weak_key: weakKeys,
 };
 
 /** Every lint that is not switched off, by rule. */

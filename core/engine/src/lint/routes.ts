@@ -21,7 +21,7 @@ export function uncoveredRoutes(subject: LintSubject): Doubt[] {
     const reason = first === undefined ? relied(subject, protection) : `pipeline ${first.pipeline} has it`;
     if (reason === undefined) return [];
     return covered
-      .filter((coverage) => !having.includes(coverage))
+      .filter((coverage) => !having.includes(coverage) && mayHave(coverage, protection))
       .map(({ pipeline, at }) => ({
         at,
         message: `The routes of pipeline ${pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, and ${reason}.`,
@@ -35,13 +35,18 @@ export function missingProtections(subject: LintSubject): Finding[] {
   const { require } = subject.snapshot.policies;
   return onePerPipeline(subject).flatMap((coverage) =>
     require
-      .filter((protection) => !hasProtection(coverage, protection))
+      .filter((protection) => mayHave(coverage, protection) && !hasProtection(coverage, protection))
       .map((protection) => ({
         at: coverage.at,
         message: `The routes of pipeline ${coverage.pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, which \`policies.require\` wants.`,
         fix: `Add it, or take ${protection} out of \`policies.require\` in gateway.yaml.`,
       })),
   );
+}
+
+/** Whether a protection has something to look at: the reply of an embeddings route holds no text. */
+function mayHave({ operation }: RouteCoverage, protection: Protection): boolean {
+  return protection !== "guardrails_out" || operation !== "embeddings";
 }
 
 /** Why a protection is missed although no pipeline has it. */

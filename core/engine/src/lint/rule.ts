@@ -1,6 +1,6 @@
 /** Lints: what is allowed and hardly meant. A policy makes one an error, or switches it off. */
 
-import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
+import type { GuardrailUseSettings, Position, Snapshot } from "../config/snapshot.ts";
 import type { Finding } from "../config/finding.ts";
 import type { LintName, LintSeverity } from "../config/schema/policies.ts";
 import type { Definitions } from "../registry/definitions.ts";
@@ -18,6 +18,8 @@ export type Doubt = Finding;
 export interface LintSubject {
   readonly snapshot: Snapshot;
   readonly definitions: Definitions;
+  /** Places of steps whose condition names what does not exist. */
+  readonly unknown?: readonly Position[];
 }
 
 /** The words that a step provides, its own name among them. */

@@ -75,7 +75,7 @@ export function unpricedModels({ snapshot, definitions }: LintSubject): Doubt[] 
       })
       .map(({ provider, model, at }) => ({
         at,
-        message: `The price of ${provider}/${model}, a target of the model ${id}, is not known: its rows have no cost, and budgets do not see it.`,
+        message: `The price of ${provider}/${model}, a target of the model ${id}, is not known: its rows have no cost, and requests under a budget are refused.`,
         fix: `Give the target a \`price\`, or add ${uses.get(provider) ?? provider}/${model} to prices.yaml.`,
       })),
   );

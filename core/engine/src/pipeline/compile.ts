@@ -5,6 +5,7 @@ import type { Finding } from "../config/finding.ts";
 import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
 import { type BeforeBody } from "./before-body.ts";
 import { blaming } from "./blame.ts";
+import { conditionModelFaults } from "./condition-models.ts";
 import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
 import { type Known, nameFaults } from "./named-things.ts";
@@ -71,6 +72,7 @@ export function checkPipelines(pipelines: readonly PipelineSettings[], definitio
     ...useFaults(pipeline, definitions),
     ...(known === undefined ? [] : guardrailFaults(pipeline, definitions, known.guardrails)),
     ...(known === undefined ? [] : nameFaults(pipeline, definitions, known)),
+    ...(known === undefined ? [] : conditionModelFaults(pipeline, known.models)),
   ]);
 }
 

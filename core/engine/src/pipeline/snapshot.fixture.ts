@@ -83,6 +83,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
         unpriced_model: "warn",
         unkept_reply: "warn",
         narrow_connections: "warn",
+        weak_key: "warn",
       },
     },
     notices: [],

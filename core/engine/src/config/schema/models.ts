@@ -138,7 +138,9 @@ export const modelSchema: JsonSchema = {
     },
     fallbacks: {
       type: "object",
-      description: "Models named in the model's metadata as those that stand in for it, by the class of the failure.",
+      description:
+        "Models named in the model's metadata as those that stand in for it, by the class of the failure. Example: `{ general: [gpt-4o-mini] }`.",
+      "x-example": "{ general: [gpt-4o-mini] }",
       additionalProperties: false,
       properties: {
         general: fallback("failures of no other class"),

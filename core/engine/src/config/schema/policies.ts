@@ -19,6 +19,7 @@ const LINTS = {
   unpriced_model: "targets whose price is not known",
   unkept_reply: "replies that a step would keep and that are too large for the shared state",
   narrow_connections: "providers that hold fewer requests than `max_in_flight` admits",
+  weak_key: "declared keys of fewer than 22 characters",
 } as const;
 
 export type LintName = keyof typeof LINTS;

@@ -13,6 +13,7 @@ import type { ApplyResult } from "../../generation/apply.ts";
 import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { Judged } from "../../generation/swap-watch.ts";
+import { type HasName, unknownNames } from "../../lint/condition-names.ts";
 import type { LedgerHealth } from "../../resources/ledger.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import { VERSION } from "../../telemetry/version.ts";
@@ -28,13 +29,14 @@ export function configRoutes(
   waitingForRestart: () => readonly string[],
   log: Log,
   ledgerHealth: () => LedgerHealth,
+  hasName: HasName,
 ): AdminRoutes {
   return {
     async "GET /config/status"() {
       const { live, draining, canary, judged, lastAttempt, entry, drift } = edits.status;
       return {
         version: VERSION,
-        live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry) },
+        live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry), ...(await describeNames(live, hasName)) },
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
         draining: draining.map(describeDraining),
@@ -223,6 +225,11 @@ function describeLive(live: Generation) {
     files: snapshot.files.map(({ path, digest }) => ({ path, digest })),
     notices: snapshot.notices,
   };
+}
+
+/** Conditions that name teams and keys which do not exist. */
+async function describeNames({ snapshot }: Generation, hasName: HasName) {
+  return { warnings: (await unknownNames(snapshot, hasName)).map(describeFinding) };
 }
 
 function describeOrigin(entry: HistoryEntry | undefined) {

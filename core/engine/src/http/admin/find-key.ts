@@ -1,4 +1,4 @@
-/** Finds the key that an administrator means: by its id, or by the key itself. */
+/** Finds the key that an administrator means: by its id, by the key itself, or by its alias. */
 
 import { GatewayError, type KeyRecord, type KeyStore } from "@sluice/spec";
 import type { DeclaredKey } from "../../config/snapshot.ts";
@@ -25,8 +25,13 @@ export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: str
   const written = declared().find(isMeant);
   if (written !== undefined) return { declared: written };
   const record = (await keys.find(asked)) ?? (await keys.findByDigest(keyRing.digest(asked)));
-  if (record === undefined) throw new GatewayError("not_found", "There is no such key.", { param: name });
-  return { record };
+  if (record !== undefined) return { record };
+  // An alias is one of a kind, and is looked at last: one that reads as another key's id does not hide that key.
+  const named = declared().find(({ alias }) => alias === asked);
+  if (named !== undefined) return { declared: named };
+  const [byAlias] = (await keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
+  if (byAlias === undefined) throw new GatewayError("not_found", "There is no such key: name it by its id, its alias or the key itself.", { param: name });
+  return { record: byAlias };
 }
 
 /** A key of the store, to be changed. Throws `not_found`, and `invalid_field` for a key that the configuration declares. */
