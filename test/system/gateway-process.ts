@@ -6,7 +6,7 @@ import { eventually } from "./eventually.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
 
 const COMMAND = new URL("../../core/engine/bin/sluice.js", import.meta.url).pathname;
-const LISTENS = /^Sluice listens on (\S+), for administration on (\S+)\.$/m;
+const LISTENS = /Sluice listens on (\S+), for administration on ([^\s"]+)\.(?:"|$)/m;
 const START_MS = 60_000;
 const STOP_MS = 20_000;
 

@@ -1,10 +1,12 @@
 /** The command line: `sluice <command>`. Exit codes: 0 done, 1 findings or a refusal, 2 usage, 3 could not start or found no gateway. */
 
+import { existsSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { check } from "./check.ts";
 import { addConfigCommands } from "./config.ts";
 import { addDeploymentCommands } from "./deployments.ts";
 import { addDiffCommand } from "./diff.ts";
+import { defaultConfig } from "./default-config.ts";
 import { doctor } from "./doctor.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./import.ts";
@@ -23,7 +25,11 @@ const program = new Command("sluice")
   .exitOverride()
   .configureOutput({ writeErr: (text) => process.stderr.write(text) });
 
-const configOption = ["--config <file>", "the gateway file", process.env.SLUICE_CONFIG ?? "config/gateway.yaml"] as const;
+const configOption = [
+  "--config <file>",
+  "the gateway file; SLUICE_CONFIG names another default",
+  defaultConfig(process.env, existsSync),
+] as const;
 
 program
   .command("serve")

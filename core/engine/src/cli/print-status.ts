@@ -17,7 +17,14 @@ export interface Attempt {
 
 /** `GET /config/status`, as far as it is printed. */
 export interface Status {
-  readonly live: (Origin & { readonly since: string; readonly leases: number; readonly notices: readonly string[]; readonly warnings?: readonly { readonly text: string }[] }) | null;
+  readonly live:
+    | (Origin & {
+        readonly since: string;
+        readonly leases: number;
+        readonly notices: readonly string[];
+        readonly warnings?: readonly { readonly text: string }[];
+      })
+    | null;
   readonly drift: { readonly files: readonly { readonly path: string; readonly change: string }[] };
   readonly last_attempt: Attempt | null;
   readonly canary: CanaryStatus | null;

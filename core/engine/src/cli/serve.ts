@@ -13,7 +13,7 @@ import { EXIT } from "./exit.ts";
 import { followSignals, type ProcessSignals } from "./process-signals.ts";
 import { reasonsOf } from "./start-reasons.ts";
 import { supervise } from "./supervise.ts";
-import { welcome } from "./welcome.ts";
+import { announcement } from "./welcome.ts";
 import { runWorker } from "./worker.ts";
 import { REPORT_FD } from "./worker-messages.ts";
 
@@ -79,5 +79,5 @@ async function serveAlone(options: StartOptions, start: Start, signals: ProcessS
     reload: () => void gateway.reload().catch(() => undefined),
     restart: () => log.warn(SINGLE_PROCESS),
   });
-  if (!signals.isStopping) console.log(welcome(gateway));
+  if (!signals.isStopping) console.log(announcement(gateway, process.stdout.isTTY));
 }

@@ -19,7 +19,7 @@ import { EXIT } from "./exit.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { StartRefused } from "./hire.ts";
 import type { ProcessSignals } from "./process-signals.ts";
-import { welcome } from "./welcome.ts";
+import { announcement } from "./welcome.ts";
 
 /** Starts the workers and the admin listener, and follows signals from the first worker on. Throws a StartError. */
 export async function supervise(options: StartOptions, { snapshot, definitions }: Start, signals: ProcessSignals): Promise<void> {
@@ -94,5 +94,6 @@ export async function supervise(options: StartOptions, { snapshot, definitions }
     version: VERSION,
     ...certificateOf(server),
   });
-  console.log(welcome({ publicUrl, adminUrl: adminListener.url, installation, snapshot }));
+  const started = { publicUrl, adminUrl: adminListener.url, installation, snapshot };
+  console.log(announcement(started, process.stdout.isTTY));
 }

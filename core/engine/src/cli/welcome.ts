@@ -1,23 +1,38 @@
-/** What the start prints: where it listens, the new master key once, and a request to paste. */
+/** What the start says on standard output: on a terminal where it listens, the new master key once and a request to paste; elsewhere one JSON line. */
 
 import type { RunningGateway } from "../bootstrap.ts";
+import { isWildcard } from "../generation/models.ts";
+
+type Started = Pick<RunningGateway, "publicUrl" | "adminUrl" | "installation" | "snapshot">;
+
+/** What is printed. The master key is shown on a terminal alone: what is no terminal is kept by log collectors. */
+export function announcement(started: Started, isTerminal: boolean): string {
+  return isTerminal ? welcome(started) : listeningLine(started);
+}
+
+/** A line of the log's form, so that a collector of both streams reads JSON alone. */
+function listeningLine({ publicUrl, adminUrl, installation, snapshot }: Started): string {
+  return JSON.stringify({
+    level: 30,
+    time: new Date().toISOString(),
+    msg: listening(publicUrl, adminUrl),
+    public_url: publicUrl,
+    admin_url: adminUrl,
+    data_directory: snapshot.server.dataDirectory,
+    master_key_file: installation.masterKeyFile ?? null,
+    notes: snapshot.notices,
+  });
+}
 
 /** The lines of the first screen. */
-export function welcome({
-  publicUrl,
-  adminUrl,
-  installation,
-  snapshot,
-}: Pick<RunningGateway, "publicUrl" | "adminUrl" | "installation" | "snapshot">): string {
-  const lines = [
-    `Sluice listens on ${publicUrl}, for administration on ${adminUrl}.`,
-    `Data folder: ${snapshot.server.dataDirectory}`,
-  ];
+export function welcome({ publicUrl, adminUrl, installation, snapshot }: Started): string {
+  const lines = [listening(publicUrl, adminUrl), `Data folder: ${snapshot.server.dataDirectory}`];
   for (const notice of snapshot.notices) lines.push(`  note: ${notice}`);
   if (installation.isNewMasterKey) {
     lines.push("", "Master key, shown this once and kept in the data folder:", "", `  ${installation.masterKey}`);
   }
-  const model = snapshot.models.findLast(({ targets }) => targets.length > 0)?.id ?? "echo";
+  const model = firstChatModel(snapshot);
+  if (model === undefined) return [...lines, ""].join("\n");
   const { masterKeyFile } = installation;
   const key = masterKeyFile === undefined ? "$SLUICE_MASTER_KEY" : `$(cat ${masterKeyFile})`;
   lines.push(
@@ -30,4 +45,16 @@ export function welcome({
     "",
   );
   return lines.join("\n");
+}
+
+function listening(publicUrl: string, adminUrl: string): string {
+  return `Sluice listens on ${publicUrl}, for administration on ${adminUrl}.`;
+}
+
+/** The first chat model that can be asked for by its id, and whose provider has its credential. */
+function firstChatModel({ models, providers }: RunningGateway["snapshot"]): string | undefined {
+  const available = new Set(providers.filter(({ missing }) => missing.length === 0).map(({ name }) => name));
+  return models.find(
+    ({ id, mode, targets }) => mode === "chat" && !isWildcard(id) && targets.some(({ provider }) => available.has(provider)),
+  )?.id;
 }

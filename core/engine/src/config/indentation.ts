@@ -115,7 +115,10 @@ const KEY = /^(?:"[^"]*"|'[^']*'|[^\s"'[{#&*!|>%@`][^:]*(?::\S[^:]*)*):(?=\s|$)/
 /** What a line says behind its key, or behind the dash of an entry, without comments. */
 function valueOf(content: string): string {
   const rest = content.replace(/^(?:-\s+)*/, "").replace(/^-$/, "");
-  return rest.replace(KEY, "").replace(/(?:^|\s)#.*$/, "").trim();
+  return rest
+    .replace(KEY, "")
+    .replace(/(?:^|\s)#.*$/, "")
+    .trim();
 }
 
 /** Whether a value goes on in further lines: a quote or a bracket is open at its end. */

@@ -1,6 +1,6 @@
 /** The first phase of loading: every file is read, parsed and its references resolved. Nothing is validated and no plugin is known yet. */
 
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 
 import { type KnownDocuments, type Path, readInPieces } from "./document.ts";
 import { hasEndMark } from "./end-mark.ts";
@@ -74,6 +74,11 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
   };
 
   const gateway = yield* open(path);
+  if (!source.has(path)) {
+    const at = { file: nameOf(path, cwd), line: 1, column: 1 };
+    const fix = "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
+    findings.splice(0, findings.length, { at, message: "the file cannot be read: there is no such file", fix });
+  }
   const named = (key: string): string | undefined => {
     const value = valueAtPath(gateway?.value, [key]);
     return typeof value === "string" && value !== "" ? resolve(home, value) : undefined;
@@ -88,10 +93,10 @@ export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
     findings.push({ at, message: `there is no file ${nameOf(pricesFile, cwd)}`, fix: "create it, or remove `prices`" });
   }
 
-  const folder =
-    named("pipelines") ??
-    [resolve(home, "../pipelines"), join(home, "pipelines")].find(source.has) ??
-    resolve(home, "../pipelines");
+  // A gateway file in a folder `config` has its pipelines beside that folder, any other file beside itself.
+  const places = [resolve(home, "../pipelines"), join(home, "pipelines")] as const;
+  const [usual, other] = basename(home) === "config" ? places : places.toReversed();
+  const folder = named("pipelines") ?? [usual, other].find((place) => place !== undefined && source.has(place)) ?? usual ?? home;
   watched.add(folder);
   const listed = listPipelines(folder, source);
   for (const file of listed.files) watched.add(file);

@@ -5,7 +5,10 @@ import type { Finding } from "../config/finding.ts";
 import type { ModelSettings, PipelineSettings } from "../config/snapshot.ts";
 
 /** A finding for each `when: { model }` that matches no model. Native requests name models of the upstream: they are left out. */
-export function conditionModelFaults({ steps, operation }: PipelineSettings, models: readonly Pick<ModelSettings, "id">[]): Finding[] {
+export function conditionModelFaults(
+  { steps, operation }: PipelineSettings,
+  models: readonly Pick<ModelSettings, "id">[],
+): Finding[] {
   if (operation === "passthrough") return [];
   const ids = models.map(({ id }) => id);
   return steps.flatMap(({ use, when, at }) =>

@@ -26,7 +26,7 @@ export interface GatewayChild {
 
 const COMMAND = fileURLToPath(new URL("../../../bin/sluice.js", import.meta.url));
 const PROBE = new URL("probe.ts", import.meta.url).href;
-const LISTENS = /^Sluice listens on (\S+), for administration on (\S+)\.$/m;
+const LISTENS = /Sluice listens on (\S+), for administration on ([^\s"]+)\.(?:"|$)/m;
 const START_MS = 30_000;
 const PROBE_MS = 15_000;
 const STOP_MS = 10_000;

@@ -116,8 +116,8 @@ export const gatewaySchema: JsonSchema = {
     pipelines: {
       type: "string",
       minLength: 1,
-      default: "../pipelines",
-      description: "The folder of pipeline files, relative to this file. Without the key also ./pipelines is tried.",
+      description:
+        "The folder of pipeline files, relative to this file. Absent: `../pipelines` of a file in a folder named config, `pipelines` of any other; the other of the two where only that is there. Example: `my-pipelines`.",
     },
     policies: policiesSchema,
     end_of_config: endMarkSchema,

@@ -36,7 +36,10 @@ export function configRoutes(
       const { live, draining, canary, judged, lastAttempt, entry, drift } = edits.status;
       return {
         version: VERSION,
-        live: live === undefined ? null : { ...describeLive(live), ...describeOrigin(entry), ...(await describeNames(live, hasName)) },
+        live:
+          live === undefined
+            ? null
+            : { ...describeLive(live), ...describeOrigin(entry), ...(await describeNames(live, hasName)) },
         drift: { files_differ: drift.length > 0, files: drift },
         last_attempt: lastAttempt === undefined ? null : describeAttempt(lastAttempt),
         draining: draining.map(describeDraining),

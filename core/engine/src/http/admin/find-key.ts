@@ -30,7 +30,8 @@ export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: str
   const named = declared().find(({ alias }) => alias === asked);
   if (named !== undefined) return { declared: named };
   const [byAlias] = (await keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
-  if (byAlias === undefined) throw new GatewayError("not_found", "There is no such key: name it by its id, its alias or the key itself.", { param: name });
+  if (byAlias === undefined)
+    throw new GatewayError("not_found", "There is no such key: name it by its id, its alias or the key itself.", { param: name });
   return { record: byAlias };
 }
 

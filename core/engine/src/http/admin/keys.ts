@@ -141,7 +141,10 @@ function accepted(outcome: KeyRecord | KeyConflict | undefined, members: Changes
 
 function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): GatewayError {
   if (outcome === "no-team") {
-    return invalid("team_id", `There is no team ${JSON.stringify(teamId)}; make it with POST /team/new, or \`sluice teams create\`.`);
+    return invalid(
+      "team_id",
+      `There is no team ${JSON.stringify(teamId)}; make it with POST /team/new, or \`sluice teams create\`.`,
+    );
   }
   return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}; an alias is one of a kind.`);
 }
