@@ -61,7 +61,7 @@ describe("sluice import litellm", () => {
     expect(first.stdout).toMatch(/^\d+ models, \d+ providers imported to imported; \d+ notes, also in imported\/import\.md$/m);
     const check = await run("check", "--config", "imported/config/gateway.yaml");
     expect(check.code).toBe(0);
-    expect(check.stdout).toMatch(/^ok: 6 pipelines, \d+ routes, 42 models/m);
+    expect(check.stdout).toMatch(/^ok: 8 pipelines, \d+ routes, 42 models/m);
     expect(readFileSync(join(workspace.folder, "imported/import.md"), "utf8")).toContain("## Has no equivalent");
     const second = await run("import", "litellm", FIXTURE, "--out", "imported");
     expect(second.code).toBe(2);

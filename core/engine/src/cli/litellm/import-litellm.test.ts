@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -183,6 +183,8 @@ describe("an imported configuration of forty models", () => {
 
 describe("an import", () => {
   it("has the routes and steps of the shipped pipelines", () => {
+    const files = readdirSync(join(ROOT, "pipelines")).map((file) => file.replace(/\.yaml$/, ""));
+    expect(Object.keys(SHIPPED).toSorted()).toEqual(files.toSorted());
     const shipped = Object.keys(SHIPPED).map((name) => {
       const { routes, steps } = parse(readFileSync(join(ROOT, `pipelines/${name}.yaml`), "utf8")) as {
         routes: string[];

@@ -31,6 +31,11 @@ export const SHIPPED: Readonly<Record<string, Shipped>> = {
     operation: "images",
     steps: CALLING.filter((step) => step !== "cache"),
   },
+  "model-info": {
+    routes: ["GET /v1/model/info", "GET /model/info"],
+    operation: "models",
+    steps: ["auth", "model-info"],
+  },
   models: {
     routes: ["GET /v1/models", "GET /models", "GET /v1/models/{model_id...}", "GET /models/{model_id...}"],
     operation: "models",

@@ -12,7 +12,9 @@ const read = (...names: readonly string[]): Readonly<Record<string, Row>> =>
 const all = (row: Row, ...names: readonly string[]): Readonly<Record<string, Row>> =>
   Object.fromEntries(names.map((name) => [name, row]));
 
-const CALLBACKS = missing("rows, logs, metrics and traces are the gateway's own; there are no callbacks by name");
+const CALLBACKS = missing(
+  "there are no callbacks, traces or alerts; GET /metrics of the admin listener is for Prometheus, GET /spend/logs has the rows, logs are JSON lines",
+);
 const KEYS = missing("each key is made with its own limits: sluice keys create, POST /key/generate");
 
 /** `litellm_settings`. */
