@@ -119,7 +119,7 @@ describe.each(Object.entries(SERVES))("a new %s, outside of the repository", (ki
     const { code, output } = await shell(lines.join("\n"), join(folder, "../.."));
     expect(output).toMatch(/pass [1-9]/);
     expect(output).toContain("fail 0");
-    expect(output).toContain("ok: 1 pipelines, 1 routes, 1 models, 1 providers");
+    expect(output).toContain("ok: 1 pipeline, 1 route, 1 model, 1 provider");
     expect(output).not.toContain("warning:");
     expect(code).toBe(0);
   });
@@ -199,7 +199,7 @@ describe("new packages in a checkout", () => {
       writeFileSync(pathOf(name), (texts[index] ?? "").replace("../src/index.ts", `"@sluice/${name}@^0.1.0"`));
       return check(pathOf(name));
     });
-    for (const { output } of await Promise.all(checks)) expect(output).toContain("ok: 1 pipelines");
+    for (const { output } of await Promise.all(checks)) expect(output).toContain("ok: 1 pipeline");
     // One file that asks for all three.
     const asked = names.map((name) => `"@sluice/${name}@^0.2.0"`).join("\n  - ");
     writeFileSync(pathOf(names[0]), (texts[0] ?? "").replace("../src/index.ts", asked));

@@ -80,7 +80,7 @@ function lostEndMarks(live: Snapshot, candidate: Snapshot): Loss[] {
 }
 
 function lostGuards(live: Snapshot, candidate: Snapshot, definitions: StepDefinitions): Loss[] {
-  const before = new Map(
+  const before = new Map<string, Guards>(
     live.pipelines.flatMap((pipeline) => {
       const guards = guardsOf(pipeline, definitions);
       return pipeline.routes.map(({ method, path }) => [`${method} ${path}`, guards] as const);
