@@ -4,7 +4,7 @@ import { parseDuration } from "@sluice/kit";
 import { checkConfig, withPlugins } from "../check-config.ts";
 import { type Finding, formatFinding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";
-import { namesOutsideFiles, unknownNames } from "../lint/condition-names.ts";
+import { namesOutsideFiles, unknownNames } from "../pipeline/condition-names.ts";
 import { coverageOf } from "../lint/coverage.ts";
 import { lintsOf } from "../lint/lint.ts";
 import { watchStart } from "../telemetry/start-watch.ts";

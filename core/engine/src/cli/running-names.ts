@@ -1,7 +1,7 @@
 /** Asks the gateway that runs here for names of teams and keys, for `sluice check`. */
 
 import type { JsonObject } from "@sluice/spec";
-import { type HasName, matchesName } from "../lint/condition-names.ts";
+import { type HasName, matchesName } from "../pipeline/condition-names.ts";
 import { adminClient, type AskAdmin } from "./admin-client.ts";
 
 const TIMEOUT_MS = 3_000;

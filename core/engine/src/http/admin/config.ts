@@ -13,7 +13,7 @@ import type { ApplyResult } from "../../generation/apply.ts";
 import type { EditMeanings, Meaning, Side } from "../../generation/meaning.ts";
 import { countOf, type Replay } from "../../generation/replay.ts";
 import type { Judged } from "../../generation/swap-watch.ts";
-import { type HasName, unknownNames } from "../../lint/condition-names.ts";
+import { type HasName, unknownNames } from "../../pipeline/condition-names.ts";
 import type { LedgerHealth } from "../../resources/ledger.ts";
 import type { ShadowReport } from "../../pipeline/shadow.ts";
 import { VERSION } from "../../telemetry/version.ts";
