@@ -147,7 +147,7 @@ describe("a stream that fails after its first content, while it is held back", (
 describe("a stream that was let go", () => {
   it("is not tried again: one error event, and a partial row", async () => {
     // A role and six words, one after the other.
-    first.script({ kind: "reply", eventDelayMs: 5, fault: { kind: "error", after: 7 } });
+    first.script({ kind: "reply", eventDelayMs: 60, fault: { kind: "error", after: 7 } });
     const response = await ask("tokens");
     const text = await response.text();
     expect(spokenIn(text)).toBe("The quick brown fox jumps over ");
@@ -182,7 +182,7 @@ describe("heartbeats", () => {
     first.script({ kind: "reply", text: "one two three four five six seven eight", eventDelayMs: 4 * HEARTBEAT_MS });
     const text = await (await ask("tokens")).text();
     expect(text).toMatch(/^data: /);
-    expect(text.split(": ping\n\n").length).toBeGreaterThan(3);
+    expect(text.split(": ping\n\n").length).toBeGreaterThan(2);
     expect(text).toMatch(/data: \[DONE\]\n\n$/);
     expect(
       text
