@@ -14,6 +14,7 @@ import {
 } from "@sluice/spec";
 
 const HEADER = "x-sluice-dropped-params";
+const NO_NAMES: readonly string[] = Object.freeze([]);
 
 /** Keys of `metadata` that steer the gateway: no provider sees them. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
@@ -52,7 +53,7 @@ export function settleParameters(
   const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
   const notice = createNotice(exchange);
   notice.add(foreignFields(fields));
-  const native = Object.keys(request.document.value).filter((name) => isGatewayOnly(name, capabilities.nativeFields));
+  const native = gatewayOnly(request.document.value, capabilities.nativeFields);
   notice.add(native);
   const plain = native.length === 0 ? request : without(request, native);
   refuseSteering(plain.document.value, target, instance);
@@ -96,9 +97,11 @@ interface Notice {
 
 /** Names for the client, each once, in the order of their dropping. */
 function createNotice(exchange: Exchange): Notice {
-  const told = new Set<string>();
+  let known: Set<string> | undefined;
   return {
     add(names) {
+      if (names.length === 0) return;
+      const told = (known ??= new Set());
       const added = names.filter((name) => !told.has(name));
       if (added.length === 0) return;
       for (const name of added) told.add(name);
@@ -118,8 +121,17 @@ function headerText(name: string): string {
 }
 
 /** Fields that only other gateways know. They were taken out as the request came in. */
-function foreignFields(fields: GatewayFields | undefined): readonly string[] {
-  return Object.keys(fields ?? {}).filter((name) => gatewayFieldKind(name) === "foreign");
+function foreignFields(fields: GatewayFields = {}): readonly string[] {
+  let found: string[] | undefined;
+  for (const name in fields) if (gatewayFieldKind(name) === "foreign") (found ??= []).push(name);
+  return found ?? NO_NAMES;
+}
+
+/** Members of a body that only gateways know, as its upstream sees it. */
+function gatewayOnly(body: JsonObject, nativeFields: readonly string[] | undefined): readonly string[] {
+  let found: string[] | undefined;
+  for (const name in body) if (isGatewayOnly(name, nativeFields)) (found ??= []).push(name);
+  return found ?? NO_NAMES;
 }
 
 function without(request: ProviderRequest, names: readonly string[]): ProviderRequest {

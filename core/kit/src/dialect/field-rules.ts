@@ -110,7 +110,8 @@ export function takesField(
   return (parameters === undefined || parameters.includes(name)) && (tools || !isToolField(name));
 }
 
-function isToolField(name: string): boolean {
+/** Whether a field is about tools. */
+export function isToolField(name: string): boolean {
   return TOOL_FIELDS.has(name);
 }
 

@@ -6,9 +6,6 @@
  */
 export type GatewayFieldKind = "own" | "foreign" | "shared";
 
-/** Names that begin so belong to LiteLLM, whatever follows (its `all_litellm_params`). */
-const FOREIGN_PREFIXES = ["litellm_", "mock_"] as const;
-
 const OWN = [
   "guardrails",
   "caching",
@@ -81,7 +78,12 @@ export const OWN_GATEWAY_FIELDS: readonly string[] = OWN;
 
 /** What a top-level member of a request is to a gateway; `undefined` for a member of a model API. */
 export function gatewayFieldKind(name: string): GatewayFieldKind | undefined {
-  return KINDS.get(name) ?? (FOREIGN_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "foreign" : undefined);
+  return KINDS.get(name) ?? (hasForeignPrefix(name) ? "foreign" : undefined);
+}
+
+/** Names that begin so belong to LiteLLM, whatever follows (its `all_litellm_params`). */
+function hasForeignPrefix(name: string): boolean {
+  return name.startsWith("litellm_") || name.startsWith("mock_");
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { GatewayError, type JsonDocument, type JsonObject, type JsonValue, type Operation } from "@sluice/spec";
 import { isObject } from "../json/narrow.ts";
-import { asksNothing, fieldRule, type FieldRule, offersTools, takesField } from "./field-rules.ts";
+import { asksNothing, fieldRule, type FieldRule, isToolField, offersTools, takesField } from "./field-rules.ts";
 import type { ReplyRules } from "./enforced-reply.ts";
 import type { Draft, SettleTerms } from "./field-draft.ts";
 import { settleToolUse } from "./settle-tools.ts";
@@ -25,14 +25,17 @@ const INSTRUCTION: JsonObject = {
   content: "Answer with one JSON object and nothing else: no words before or after it, and no Markdown fence.",
 };
 
+const NOTHING: readonly string[] = Object.freeze([]);
+
 /** Settles the fields of a request. Throws `unsupported_parameter` for demands that cannot be met, naming all of them. */
 export function settleFields(document: JsonDocument, terms: SettleTerms): SettledFields {
   const { capabilities, model, operation } = terms;
   const traits = capabilities.traits?.(model);
   const abilities = { parameters: traits?.parameters ?? capabilities.parameters, tools: capabilities.tools };
+  const body = document.value;
+  if (traits === undefined && isSettled(body, operation, abilities)) return { document, dropped: NOTHING };
   const changes: Record<string, JsonValue | undefined> = {};
   const dropped = new Set<string>();
-  const body = document.value;
   const draft: Draft = {
     terms,
     value: (name) => (Object.hasOwn(changes, name) ? changes[name] : body[name]),
@@ -63,6 +66,16 @@ export function settleFields(document: JsonDocument, terms: SettleTerms): Settle
     dropped: [...dropped],
     ...(rules.firstCallOnly === undefined && rules.jsonObject === undefined ? {} : { rules }),
   };
+}
+
+/** Whether nothing has to be settled for a model without traits: every field is taken, none is empty, none is about tools. */
+function isSettled(body: JsonObject, operation: Operation, abilities: Parameters<typeof takesField>[1]): boolean {
+  for (const name in body) {
+    const rule = fieldRule(operation, name);
+    if (rule === undefined) continue;
+    if (isNull(rule, body[name] as JsonValue) || isToolField(name) || !takesField(name, abilities)) return false;
+  }
+  return true;
 }
 
 /** What is dropped with a field: itself, and those of its companions that are there. */

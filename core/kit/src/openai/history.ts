@@ -25,16 +25,33 @@ const OWN_MEMBERS = [
   "provider_blocks",
   "citations",
 ] as const;
+const OWN_NAMES: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
 /** The document with messages that the upstream takes. */
 export function adaptHistory(document: JsonDocument, rules: HistoryRules): JsonDocument {
   const { messages } = document.value;
-  if (!Array.isArray(messages)) return document;
+  if (!Array.isArray(messages) || !messages.some((message: JsonValue) => mayNeedChange(message, rules))) return document;
   const adapted = (messages as readonly JsonValue[]).flatMap((message): readonly JsonValue[] =>
     isObject(message) ? adaptMessage(message, rules) : [message],
   );
   const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
   return isSame ? document : document.with({ messages: adapted });
+}
+
+/** Whether a message has a member that the rules say anything of. Most have a role and a text. */
+function mayNeedChange(message: JsonValue, { isStrict, maxIdCharacters, refusesEmptyContent }: HistoryRules): boolean {
+  if (!isObject(message)) return false;
+  for (const name in message) {
+    if (name === "role") continue;
+    if (name === "content") {
+      if (refusesEmptyContent === true && isEmptyList(message.content)) return true;
+    } else if (name === "tool_calls") {
+      return true;
+    } else if (name === "tool_call_id") {
+      if (maxIdCharacters !== undefined) return true;
+    } else if (isStrict === true && OWN_NAMES.has(name)) return true;
+  }
+  return false;
 }
 
 /** A message as rules have it, in a list; an empty list where it is left out. */

@@ -132,9 +132,9 @@ export class Places {
     return undefined;
   }
 
-  #mayTake(holder: Holder, { places, mayHaveAll = false, share: usual }: PlaceLimits): boolean {
-    const share = mayHaveAll && this.#isAlone(holder) ? 1 : usual;
-    return this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share });
+  #mayTake(holder: Holder, { places, mayHaveAll = false, share }: PlaceLimits): boolean {
+    if (this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share })) return true;
+    return mayHaveAll && this.#isAlone(holder) && this.#parts.mayTake(holder, { capacity: places, share: 1 });
   }
 
   #isAlone({ key }: Holder): boolean {

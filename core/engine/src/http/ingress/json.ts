@@ -2,28 +2,21 @@
 
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { GatewayError, type JsonDocument } from "@sluice/spec";
-import { isObject, parsedDocument, readMembers } from "@sluice/kit";
+import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/spec";
+import { isObject, type Member, parsedDocument, readMembers } from "@sluice/kit";
 import { codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "./dangerous-members.ts";
-import { atOnce, type Stages } from "./stages.ts";
+import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, known before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
 
-/** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. */
-const STEERING = new Set([
-  "model",
-  "messages",
-  "input",
-  "prompt",
-  "stream",
-  "max_tokens",
-  "max_completion_tokens",
-  "n",
-  "user",
-  "metadata",
-]);
+/** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. Each has a bit. */
+const STEERING: ReadonlyMap<string, number> = new Map(
+  ["model", "messages", "input", "prompt", "stream", "max_tokens", "max_completion_tokens", "n", "user", "metadata"].map(
+    (name, index) => [name, 1 << index],
+  ),
+);
 
 /** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
 export function checkMediaType(request: IncomingMessage): void {
@@ -47,21 +40,43 @@ export function checkMediaType(request: IncomingMessage): void {
 
 /** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
-  return atOnce(jsonStages(bytes, maxNodes));
+  const raw = decode(bytes);
+  const text = withoutMark(raw);
+  const members = membersOf(text, maxNodes);
+  return documentOf(text, raw === text ? bytes : undefined, parse(text), members);
 }
 
 /** The same in stages. */
 export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<JsonDocument> {
-  if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
-  const raw = bytes.toString("utf8");
-  const hasMark = raw.charCodeAt(0) === 0xfeff;
-  const text = hasMark ? raw.slice(1) : raw;
+  const raw = decode(bytes);
+  const text = withoutMark(raw);
   yield;
-  // Depth and size are known before anybody recurses into the text.
-  const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
+  const members = membersOf(text, maxNodes);
+  yield;
+  const value = parse(text);
+  yield;
+  return documentOf(text, raw === text ? bytes : undefined, value, members);
+}
+
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
+  return bytes.toString("utf8");
+}
+
+/** The text without a byte order mark; the same string where there is none. */
+function withoutMark(raw: string): string {
+  return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
+}
+
+/** The members of a text whose depth and size are within the bounds: known before anything recurses into the text. */
+function membersOf(text: string, maxNodes: number): readonly Member[] {
+  const { members, fault } = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
   if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
   if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
-  yield;
+  return members;
+}
+
+function parse(text: string): JsonObject {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -70,16 +85,24 @@ export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<J
     throw new GatewayError("invalid_json", said);
   }
   if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
-  yield;
+  return value;
+}
+
+/** The document of a body whose members are allowed and clear. */
+function documentOf(text: string, bytes: Buffer | undefined, value: JsonObject, members: readonly Member[]): JsonDocument {
   refuseDangerousMembers(text, value);
-  const seen = new Set<string>();
+  refuseSteeringTwice(members);
+  return parsedDocument(text, value, bytes, members);
+}
+
+function refuseSteeringTwice(members: readonly Member[]): void {
+  let seen = 0;
   for (const { key } of members) {
-    if (seen.has(key) && STEERING.has(key)) {
-      throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
-    }
-    seen.add(key);
+    const bit = STEERING.get(key);
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
+    seen |= bit;
   }
-  return parsedDocument(text, value, hasMark ? undefined : bytes, members);
 }
 
 /** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */

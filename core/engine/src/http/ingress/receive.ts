@@ -9,10 +9,10 @@ import { codingOf } from "./decoded.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, jsonStages } from "./json.ts";
+import { checkMediaType, jsonStages, readJson } from "./json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
-import { inTurns, type Stages } from "./stages.ts";
+import { inTurns, isLarge, type Stages } from "./stages.ts";
 
 /** Turns a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
@@ -58,6 +58,8 @@ export async function receiveRequest(
     coding: coding === "unknown" ? undefined : coding,
     hold,
   });
+  // A small body is read in one go: stages cost more than they are worth.
+  if (!isLarge(bytes)) return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
   return inTurns(requestStages(bytes, operation, receive, client, deployment), bytes.length);
 }
 
@@ -70,6 +72,16 @@ function* requestStages(
 ): Stages<GatewayRequest> {
   const document = yield* jsonStages(bytes, MAX_NODES[operation]);
   yield;
+  return requestOf(document, operation, receive, client, deployment);
+}
+
+function requestOf(
+  document: JsonDocument,
+  operation: Operation,
+  receive: Receive,
+  client: ClientRequest,
+  deployment: Deployment | undefined,
+): GatewayRequest {
   if (operation !== "spend") refuseCaseVariants(document.value);
   if (deployment === undefined) return receive(document, client);
   return { ...receive(withDeployment(document, deployment), client), otherModels: deployment.otherModels };

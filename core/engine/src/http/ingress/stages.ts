@@ -8,6 +8,11 @@ export type Stages<T> = Generator<void, T, undefined>;
 /** A body of more bytes than this is worked on in turns; below, every stage together is short. */
 export const LARGE_BYTES = 131_072;
 
+/** Whether a body is worked on in turns. */
+export function isLarge({ length }: Uint8Array): boolean {
+  return length > LARGE_BYTES;
+}
+
 /** The result of work that is done without a rest. */
 export function atOnce<T>(work: Stages<T>): T {
   let step = work.next();
