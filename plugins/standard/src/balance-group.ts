@@ -5,7 +5,7 @@ import type { BalanceStrategy, Exchange, Operation, Target } from "@sluice/spec"
 import type { EjectionLimits } from "./balance-config.ts";
 import { chooseMember, type ChoiceParts, type Member } from "./balance-strategies.ts";
 import type { CredentialHealth } from "./credential-health.ts";
-import { type Health, HealthBook } from "./health.ts";
+import type { Health, HealthBook } from "./health.ts";
 
 /** A target of the group. */
 export interface GroupMember extends Member {
@@ -143,7 +143,7 @@ export class BalanceGroup {
 
   #healthOf(member: GroupMember, { targets, operation }: GroupRequest): Health | undefined {
     const model = targets[this.members.indexOf(member)]?.model ?? member.deployment.target.model;
-    return this.#book.find(HealthBook.nameOf({ callee: member.callee, model, operation }));
+    return this.#book.find(this.#book.nameOf(member.callee, operation, model));
   }
 }
 

@@ -8,7 +8,7 @@ import type { BreakerChange, BreakerSettings, Standing, Trial } from "./breaker.
 import type { GroupMember } from "./balance-group.ts";
 import { isAfterHead, isForced, isUnknownCredential, verdictOf } from "./deployment-verdict.ts";
 import { hasReadyStandIn } from "./tries.ts";
-import { type Called, type Health, HealthBook } from "./health.ts";
+import type { Called, Health, HealthBook } from "./health.ts";
 
 /** What a lease is made from. Its holder has taken the slot. */
 export interface LeaseParts {
@@ -60,7 +60,7 @@ export class Lease {
     this.#parts = parts;
     this.#key = exchange.identity?.keyId ?? "";
     this.#called = { callee: member.callee, model: target.model, operation: exchange.operation };
-    this.#name = HealthBook.nameOf(this.#called);
+    this.#name = book.nameOf(member.callee, exchange.operation, target.model);
     this.#from = exchange.attempts.length;
     this.#startedMs = parts.now();
     this.#trial = book.find(this.#name)?.breaker.enter(this.#startedMs, this.#key);

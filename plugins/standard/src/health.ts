@@ -56,10 +56,15 @@ export class HealthBook implements SharedValue {
   #recent = new Map<string, Health>();
   #older = new Map<string, Health>();
   readonly #credentials = new Map<string, { readonly health: CredentialHealth; holders: number }>();
+  readonly #names = new Map<string, { readonly model: string; readonly operation: Operation; readonly name: string }>();
 
-  /** The name of a record. */
-  static nameOf({ callee, operation, model }: Called): string {
-    return `${callee} ${operation} ${model}`;
+  /** The name of a record. The newest one of each callee is kept: most requests of a target ask for the same model. */
+  nameOf(callee: string, operation: Operation, model: string): string {
+    const known = this.#names.get(callee);
+    if (known?.model === model && known.operation === operation) return known.name;
+    const name = `${callee} ${operation} ${model}`;
+    this.#names.set(callee, { model, operation, name });
+    return name;
   }
 
   /** The record of a name; `undefined` while nothing is known. */
@@ -92,7 +97,9 @@ export class HealthBook implements SharedValue {
     const held = this.#credentials.get(callee);
     if (held === undefined) return;
     held.holders -= 1;
-    if (held.holders === 0) this.#credentials.delete(callee);
+    if (held.holders > 0) return;
+    this.#credentials.delete(callee);
+    this.#names.delete(callee);
   }
 
   credentialOf(callee: string): CredentialHealth | undefined {
@@ -115,6 +122,7 @@ export class HealthBook implements SharedValue {
     this.#recent.clear();
     this.#older.clear();
     this.#credentials.clear();
+    this.#names.clear();
   }
 
   #keep(name: string, record: Health): void {
