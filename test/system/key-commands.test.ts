@@ -54,7 +54,7 @@ describe("sluice keys", () => {
     expect(info.out).not.toContain(key);
 
     const list = await sluice(["keys", "list", "--alias", "laptop"]);
-    expect(list.out).toMatch(/^ID +ALIAS +KEY +USER +TEAM +MODELS +EXPIRES +STATE\n/);
+    expect(list.out).toMatch(/^ID +ALIAS +KEY +USER +TEAM +MODELS +LIMITS +EXPIRES +STATE\n/);
     expect(list.out).toContain(id);
 
     const update = [

@@ -7,7 +7,9 @@ import {
   GatewayError,
   type GatewayRequest,
   type Identity,
+  type Model,
   type ModelCatalog,
+  type ModelMode,
   type Operation,
 } from "@sluice/spec";
 import { modelNotFound } from "./model-not-found.ts";
@@ -31,6 +33,14 @@ const NO_TAGS: readonly string[] = Object.freeze([]);
 /** Operations whose request names a model of the catalogue. */
 const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
 
+/** What models of a mode are for, and where. */
+const ROUTES: Readonly<Partial<Record<ModelMode, { readonly operation: Operation; readonly path: string }>>> = {
+  embedding: { operation: "embeddings", path: "POST /v1/embeddings" },
+  image: { operation: "images", path: "POST /v1/images/generations" },
+};
+
+const MAX_CHARACTERS = 200;
+
 export const auth = defineStep<Record<string, never>>({
   name: "auth",
   stability: "stable",
@@ -52,7 +62,7 @@ export const auth = defineStep<Record<string, never>>({
         const tags = exchange.request?.tags ?? NO_TAGS;
         if (tags.length > 0) await checkTags(identity, tags, authority);
         if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
-          exchange.model = visibleModel(exchange.request, identity, models, authority);
+          exchange.model = ofOperation(visibleModel(exchange.request, identity, models, authority), exchange.operation);
         return false;
       },
       run: passOn,
@@ -100,6 +110,19 @@ function agree(first: string | undefined, second: string | undefined): string | 
   if (first === undefined || second === undefined) return first ?? second;
   if (first !== second) throw refused();
   return first;
+}
+
+/**
+ * A model whose mode is what the route does. The default mode is held against nothing: it is that of entries that do not say
+ * theirs. Throws `invalid_field` for another one, after the model is known to be the key's.
+ */
+function ofOperation(model: Model, operation: Operation): Model {
+  const own = ROUTES[model.mode];
+  if (own === undefined || own.operation === operation) return model;
+  const shown = JSON.stringify(model.id.slice(0, MAX_CHARACTERS));
+  throw new GatewayError("invalid_field", `The model ${shown} is for ${own.operation}: send the request to ${own.path}.`, {
+    param: "model",
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 /** `sluice keys …`: makes, shows and changes virtual keys of the running gateway. */
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { JsonObject } from "@sluice/spec";
 import { adminClient, type AdminOptions } from "./admin-client.ts";
 import { printRecord, printTable } from "./print-records.ts";
@@ -27,7 +27,7 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
     .option("--team <id>", "keys of this team")
     .option("--page <number>", `the page, ${PAGE_SIZE} keys each`, "1")
     .action(listKeys);
-  command("info <key>", "show a key, by its id or by the key itself").action(async (key: string, options: Options) => {
+  command("info <key>", "show a key, by its id, its alias or the key itself").action(async (key: string, options: Options) => {
     const { info } = (await adminClient(options)(`/key/info?${String(new URLSearchParams({ key }))}`)) as { info: JsonObject };
     show(options, info, () => printRecord(info));
   });
@@ -51,9 +51,10 @@ export function addKeyCommands(keys: Command, shared: (command: Command) => Comm
     show(options, answer, () => console.log(answer.deleted_keys.map((id) => `${id} is gone.`).join("\n")));
   });
   command("rotate <key>", "give a key a new secret, shown this once")
-    .option("--grace <span>", "how long the old secret goes on: 10m", "0s")
+    .option("--grace-period <span>", "how long the old secret goes on: 10m; default: 0s")
+    .addOption(new Option("--grace <span>").hideHelp())
     .action(async (key: string, options: Options) => {
-      const body = { key, grace_period: String(options["grace"]) };
+      const body = { key, grace_period: String(options["gracePeriod"] ?? options["grace"] ?? "0s") };
       const made = (await adminClient(options)("/key/regenerate", body)) as JsonObject;
       show(options, made, () => showSecret(made));
     });
@@ -85,6 +86,7 @@ const COLUMNS = {
   USER: (key: JsonObject) => key["user_id"],
   TEAM: (key: JsonObject) => key["team_id"],
   MODELS: (key: JsonObject) => key["models"],
+  LIMITS: limitsOf,
   EXPIRES: (key: JsonObject) => key["expires"],
   STATE: stateOf,
 };
@@ -93,6 +95,18 @@ function stateOf({ declared, blocked, expires }: JsonObject): string {
   if (blocked === true) return "blocked";
   if (typeof expires === "string" && Date.parse(expires) <= Date.now()) return "expired";
   return declared === true ? "declared" : "";
+}
+
+/** `1000 rpm, 5 parallel, 10 USD per 30d`. */
+export function limitsOf(record: JsonObject): string {
+  const { rpm_limit: rpm, tpm_limit: tpm, max_parallel_requests: parallel, max_budget: budget, budget_duration: span } = record;
+  const parts = [
+    ...(typeof rpm === "number" ? [`${rpm} rpm`] : []),
+    ...(typeof tpm === "number" ? [`${tpm} tpm`] : []),
+    ...(typeof parallel === "number" ? [`${parallel} parallel`] : []),
+    ...(typeof budget === "number" ? [`${budget} USD${typeof span === "string" ? ` per ${span}` : ""}`] : []),
+  ];
+  return parts.join(", ");
 }
 
 function showSecret(made: JsonObject): void {

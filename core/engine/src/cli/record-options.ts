@@ -1,6 +1,6 @@
 /** Options of the command line that say something of a key or a team, and the body they make. */
 
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { isObject } from "@sluice/kit";
 
@@ -17,12 +17,20 @@ export function withLimitOptions(command: Command): Command {
     .option("--budget-duration <span>", "after which the budget begins anew: 30d, 1mo")
     .option("--rpm <count>", "requests a minute", number)
     .option("--tpm <count>", "tokens a minute", number)
-    .option("--max-parallel <count>", "requests at the same time", number)
+    .option("--max-parallel-requests <count>", "requests at the same time", number)
+    .addOption(understood("--rpm-limit <count>"))
+    .addOption(understood("--tpm-limit <count>"))
+    .addOption(understood("--max-parallel <count>"))
     .option("--tags <list>", "tags of every spend row, separated by commas", list)
     .option("--allowed-tags <list>", "tags of other keys or with a budget that requests may name, separated by commas", list)
     .option("--metadata <json>", "notes of your own, a JSON object", object)
     .option("--guardrails <list>", "names of guardrails, separated by commas", list)
     .option("--passthrough", "every native path of the providers, not the inference endpoints alone; without --models only");
+}
+
+/** Another word for a count, which the help does not list. */
+function understood(flags: string): Option {
+  return new Option(flags).argParser(number).hideHelp();
 }
 
 /** Adds the options that only keys have. */
@@ -37,7 +45,7 @@ export function withKeyOptions(command: Command): Command {
 
 /** Adds `--clear`. */
 export function withClear(command: Command): Command {
-  return command.option("--clear <fields>", "fields to empty, by their names in the API: max_budget,rpm_limit", list);
+  return command.option("--clear <fields>", "fields to empty, by their names in the API: max_budget,rpm", list);
 }
 
 const FIELDS: Readonly<Record<string, string>> = {
@@ -45,8 +53,11 @@ const FIELDS: Readonly<Record<string, string>> = {
   maxBudget: "max_budget",
   softBudget: "soft_budget",
   budgetDuration: "budget_duration",
-  rpm: "rpm_limit",
-  tpm: "tpm_limit",
+  rpm: "rpm",
+  tpm: "tpm",
+  maxParallelRequests: "max_parallel_requests",
+  rpmLimit: "rpm",
+  tpmLimit: "tpm",
   maxParallel: "max_parallel_requests",
   tags: "tags",
   allowedTags: "allowed_tags",

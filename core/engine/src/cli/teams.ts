@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import type { JsonObject } from "@sluice/spec";
 import { adminClient, type AdminOptions } from "./admin-client.ts";
+import { limitsOf } from "./keys.ts";
 import { printRecord, printTable } from "./print-records.ts";
 import { bodyOf, type RecordOptions, withClear, withLimitOptions } from "./record-options.ts";
 
@@ -61,6 +62,7 @@ const COLUMNS = {
   ID: (team: JsonObject) => team["team_id"],
   ALIAS: (team: JsonObject) => team["team_alias"],
   MODELS: (team: JsonObject) => team["models"],
+  LIMITS: limitsOf,
   STATE: (team: JsonObject) => (team["blocked"] === true ? "blocked" : ""),
 };
 

@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { createHash } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 
-import type { MediaFetchSettings, ProviderTimeouts, Secret } from "@sluice/spec";
+import type { MediaFetchSettings, Operation, ProviderTimeouts, Secret } from "@sluice/spec";
 
 import { parseDuration, parseSize } from "@sluice/kit";
 import { defaultHeldBytes } from "./default-held-bytes.ts";
@@ -224,7 +224,9 @@ function keysOf(gateway: ResolvedDocument, sections: GatewaySections): DeclaredK
 
 /** Without a limit the key is as cheap as one of the store that has none. */
 function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
-  const { budget_duration: budgetDuration = null, rpm = null, tpm = null, max_parallel: maxParallelRequests = null } = key;
+  const { budget_duration: budgetDuration = null } = key;
+  const { rpm = key.rpm_limit ?? null, tpm = key.tpm_limit ?? null } = key;
+  const { max_parallel_requests: maxParallelRequests = key.max_parallel ?? null } = key;
   const maxBudgetNanoUsd = nanoUsdOf(key.max_budget);
   const softBudgetNanoUsd = nanoUsdOf(key.soft_budget);
   const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
@@ -235,6 +237,9 @@ function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
 function nanoUsdOf(dollars: number | undefined): number | null {
   return dollars === undefined ? null : Math.round(dollars * 1e9);
 }
+
+/** The words of models' modes, where a pipeline says them. */
+const OPERATIONS: Readonly<Record<string, Operation>> = { embedding: "embeddings", image: "images" };
 
 /** The settings of a checked pipeline file. */
 export function pipelineOf({ document, value }: ResolvedDocument): PipelineSettings {
@@ -254,7 +259,7 @@ export function pipelineOf({ document, value }: ResolvedDocument): PipelineSetti
     name: sections.pipeline,
     file: document.file,
     routes,
-    operation: sections.operation,
+    operation: OPERATIONS[sections.operation] ?? sections.operation,
     deadlineMs: milliseconds(sections.deadline),
     heartbeatMs: milliseconds(sections.heartbeat),
     steps,

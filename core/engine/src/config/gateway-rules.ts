@@ -69,6 +69,13 @@ function modelFaults(gateway: unknown): Fault[] {
   return faults;
 }
 
+/** Limits of a key that have two words. */
+const TWO_WORDS = [
+  ["rpm", "rpm_limit"],
+  ["tpm", "tpm_limit"],
+  ["max_parallel_requests", "max_parallel"],
+] as const;
+
 function keyFaults(gateway: unknown): Fault[] {
   const models = listOf(gateway, "models");
   const ids = models.map((model) => textOf(model, "id")).filter((id) => id !== undefined);
@@ -82,6 +89,11 @@ function keyFaults(gateway: unknown): Fault[] {
       const path = ["keys", index, "soft_budget"];
       const message = `\`${formatPath(path)}\` is more than \`max_budget\`: nobody would be warned`;
       faults.push({ path, on: "value", message, fix: "write less than `max_budget`" });
+    }
+    for (const [word, other] of TWO_WORDS) {
+      if (valueAtPath(key, [word]) === undefined || valueAtPath(key, [other]) === undefined) continue;
+      const path = ["keys", index, other];
+      faults.push({ path, on: "key", message: `\`${formatPath(path)}\` says the same as \`${word}\``, fix: `keep \`${word}\`` });
     }
     for (const [place, name] of listOf(key, "guardrails").entries()) {
       if (typeof name !== "string" || guardrails.includes(name)) continue;

@@ -1,6 +1,7 @@
 /** What the models of gateway.yaml say of each other and of themselves, beyond a schema. */
 
 import { type Fault, nameFix } from "./explain.ts";
+import { modeOf } from "./model-settings.ts";
 import { formatPath, valueAtPath } from "./path.ts";
 import { priceFault } from "./price-section.ts";
 import type { PriceSection } from "./schema/prices.ts";
@@ -25,14 +26,14 @@ function modesOf(models: readonly unknown[]): ReadonlyMap<string, unknown> {
   const modes = new Map<string, unknown>();
   for (const model of models) {
     const id = valueAtPath(model, ["id"]);
-    if (typeof id === "string" && !modes.has(id)) modes.set(id, valueAtPath(model, ["mode"]));
+    if (typeof id === "string" && !modes.has(id)) modes.set(id, modeOf(valueAtPath(model, ["mode"])));
   }
   return modes;
 }
 
 function fallbackFaults(model: unknown, path: readonly (string | number)[], modes: ReadonlyMap<string, unknown>): Fault[] {
   const id = valueAtPath(model, ["id"]);
-  const mode = valueAtPath(model, ["mode"]);
+  const mode = modeOf(valueAtPath(model, ["mode"]));
   const ids = [...modes.keys()];
   return listOf(model, path.slice(2)).flatMap((name, place): Fault[] => {
     if (typeof name !== "string" || name === "") return [];

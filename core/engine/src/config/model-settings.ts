@@ -1,6 +1,6 @@
 /** The models of gateway.yaml as settings. */
 
-import type { ModelInfo, Target } from "@sluice/spec";
+import type { ModelInfo, ModelMode, Target } from "@sluice/spec";
 
 import { parseDuration } from "@sluice/kit";
 import { priceOf } from "./price-section.ts";
@@ -12,7 +12,7 @@ import type { ModelSettings } from "./snapshot.ts";
 export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSection[]): ModelSettings[] {
   return models.map((model, index) => ({
     id: model.id,
-    mode: model.mode,
+    mode: modeOf(model.mode) ?? "chat",
     targets: model.targets.map((target, place) => ({
       provider: target.provider,
       model: target.model,
@@ -33,6 +33,19 @@ export function modelsOf(gateway: ResolvedDocument, models: readonly ModelSectio
     at: gateway.document.keyAt(["models", index]),
   }));
 }
+
+/** The mode that a word stands for; `undefined` for none. */
+export function modeOf(word: unknown): ModelMode | undefined {
+  return typeof word === "string" ? MODES[word] : undefined;
+}
+
+const MODES: Readonly<Record<string, ModelMode>> = {
+  chat: "chat",
+  embedding: "embedding",
+  embeddings: "embedding",
+  image: "image",
+  images: "image",
+};
 
 function priceOfTarget({ price: section }: TargetSection, file: string): Pick<Target, "price"> {
   const price = section === undefined ? undefined : priceOf(section, file);

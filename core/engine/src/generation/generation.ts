@@ -1,7 +1,16 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
 import type { DependencyContainer } from "tsyringe";
-import { type Authority, type Clock, GatewayError, type GuardrailCatalog, type Lifecycle, type Log } from "@sluice/spec";
+import {
+  type Authority,
+  type Clock,
+  GatewayError,
+  type GuardrailCatalog,
+  type Lifecycle,
+  type Log,
+  type NativeApi,
+  type ProviderCatalog,
+} from "@sluice/spec";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
@@ -43,7 +52,11 @@ export async function buildGeneration(
   const scope = new ClosingScope(log);
   try {
     const container = createGenerationContainer(parent, { number, snapshot, scope }, standIns);
-    container.resolve(GENERATION.providers);
+    const providers = container.resolve<ProviderCatalog>(GENERATION.providers);
+    const natives = providers.names().flatMap((name) => {
+      const native = providers.find(name)?.translation.native;
+      return native === undefined ? [] : [{ name, native }];
+    });
     const guardrails = container.resolve<GuardrailCatalog>(GENERATION.guardrails);
     const hostFor = container.resolve<HostFactory>(GENERATION.hostFor);
     const definitions = container.resolve<Definitions>(PROCESS.definitions);
@@ -73,7 +86,7 @@ export async function buildGeneration(
     return new Generation(
       number,
       snapshot,
-      { routes, guardrails, authority: container.resolve<Authority>(GENERATION.authority), scope, shadows },
+      { routes, guardrails, authority: container.resolve<Authority>(GENERATION.authority), scope, shadows, natives },
       container.resolve<Clock>(PROCESS.clock),
     );
   } catch (error) {
@@ -100,6 +113,11 @@ async function start(instance: Lifecycle, name: string): Promise<void> {
   }
 }
 
+interface NativeOfProvider {
+  readonly name: string;
+  readonly native: NativeApi;
+}
+
 /** One configuration, alive. */
 export class Generation {
   readonly number: number;
@@ -111,6 +129,8 @@ export class Generation {
   readonly createdAtMs: number;
   /** Its steps in shadow, and what they would have done. */
   readonly shadows: readonly ShadowReport[];
+  /** The APIs of its providers that declare one, by the providers' names. */
+  readonly natives: readonly NativeOfProvider[];
   /** While somebody wants to know: how its requests end. */
   tally: Counter | undefined;
   readonly #scope: ClosingScope;
@@ -131,10 +151,12 @@ export class Generation {
       readonly authority: Authority;
       readonly scope: ClosingScope;
       readonly shadows: readonly ShadowReport[];
+      readonly natives?: readonly NativeOfProvider[];
     },
     clock: Clock,
   ) {
-    const { routes, guardrails, authority, scope, shadows } = parts;
+    const { routes, guardrails, authority, scope, shadows, natives = [] } = parts;
+    this.natives = natives;
     this.number = number;
     this.snapshot = snapshot;
     this.routes = routes;

@@ -3,6 +3,7 @@
 import { GatewayError } from "@sluice/spec";
 import type { Generation } from "../generation/generation.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
+import { missingRoute } from "./missing-route.ts";
 import { invalidPath, type RequestTarget } from "./request-target.ts";
 
 /** A route to run, or the methods of a path that OPTIONS asked about. */
@@ -24,7 +25,7 @@ export function findRoute(generation: Generation, method: string, asked: Request
   if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET")) match = routes.find("GET", target.path);
   if (match.kind === "none") {
     if (method === "TRACE") throw wrongMethod(method, []);
-    throw target.hasEncodedSlash ? invalidPath() : noRoute();
+    throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path);
   }
   if (match.kind === "method") {
     const methods = withHead(match.allow);
@@ -47,11 +48,6 @@ function withoutSlash(routes: Generation["routes"], method: string, target: Requ
 /** Methods as `allow` says them: HEAD goes wherever GET goes. */
 function withHead(methods: readonly string[]): readonly string[] {
   return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
-}
-
-/** The refusal of a path that does not exist. */
-export function noRoute(): GatewayError {
-  return new GatewayError("route_not_found", "This path does not exist.");
 }
 
 /** The refusal of a method, with `allow`. */

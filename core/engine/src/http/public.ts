@@ -13,10 +13,11 @@ import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, writePage } from "./egress/page.ts";
 import { cutWhenStalled } from "./egress/stalled.ts";
-import { findRoute, type FoundRoute, noRoute, wrongMethod } from "./find-route.ts";
+import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
 import { checkHeaders } from "./header-rules.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { healthPage } from "./health.ts";
+import { missingRoute } from "./missing-route.ts";
 import { requestedGuardrails } from "./ingress/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
@@ -153,7 +154,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
       // Only a valid key learns which prefixes are providers: the refusal comes after authentication, before the body.
       const { provider = "ref" } = parameters;
       if (route.operation === "passthrough" && provider !== "ref" && !isProvider(provider))
-        throw target.hasEncodedSlash ? invalidPath() : noRoute();
+        throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path, route.method, generation.natives);
       const received = await receiveRequest(route.operation, message, client, limits, isProvider);
       if (received === undefined) return undefined;
       const request = withoutCredentials(received);

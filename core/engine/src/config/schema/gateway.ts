@@ -47,7 +47,13 @@ const keySchema: JsonSchema = {
     },
     rpm: { ...COUNT, description: "Requests in any minute, enforced by the step limits. Absent: any number." },
     tpm: { ...COUNT, description: "Tokens in any minute, enforced by the step limits. Absent: any number." },
-    max_parallel: { ...COUNT, description: "Requests at the same time, enforced by the step limits. Absent: any number." },
+    max_parallel_requests: {
+      ...COUNT,
+      description: "Requests at the same time, enforced by the step limits. Absent: any number.",
+    },
+    rpm_limit: { ...COUNT, description: "Another word for `rpm`." },
+    tpm_limit: { ...COUNT, description: "Another word for `tpm`." },
+    max_parallel: { ...COUNT, description: "Another word for `max_parallel_requests`." },
     guardrails: { ...NAMES, description: "Guardrails that every request of the key must pass, besides those of the route." },
     passthrough: {
       type: "boolean",
@@ -156,6 +162,9 @@ export interface KeySection {
   readonly budget_duration?: string;
   readonly rpm?: number;
   readonly tpm?: number;
+  readonly max_parallel_requests?: number;
+  readonly rpm_limit?: number;
+  readonly tpm_limit?: number;
   readonly max_parallel?: number;
   readonly guardrails: readonly string[];
   readonly passthrough: boolean;

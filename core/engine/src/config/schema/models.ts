@@ -45,7 +45,12 @@ export const modelSchema: JsonSchema = {
       minLength: 1,
       description: "The id clients ask for. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
     },
-    mode: { type: "string", enum: ["chat", "embedding", "image"], default: "chat", description: "What the model does." },
+    mode: {
+      type: "string",
+      enum: ["chat", "embeddings", "images", "embedding", "image"],
+      default: "chat",
+      description: "What the model does, in the words of a pipeline's `operation`. `embedding` and `image` mean the same.",
+    },
     targets: {
       type: "array",
       minItems: 1,

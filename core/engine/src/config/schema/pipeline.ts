@@ -43,8 +43,8 @@ export const pipelineSchema: JsonSchema = {
     },
     operation: {
       type: "string",
-      enum: ["chat", "embeddings", "images", "passthrough", "models", "spend"],
-      description: "What its requests are.",
+      enum: ["chat", "embeddings", "images", "passthrough", "models", "spend", "embedding", "image"],
+      description: "What its requests are. `embedding` and `image` mean `embeddings` and `images`.",
     },
     deadline: {
       type: "string",
