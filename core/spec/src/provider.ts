@@ -116,6 +116,8 @@ export interface ModelTraits {
   readonly hasNoJsonMode?: true;
   /** It takes `temperature` or `top_p`, and refuses both together. What is 1 of the two is left out. */
   readonly takesOneSampling?: true;
+  /** It goes on with an assistant message that comes last. */
+  readonly prefills?: true;
   /** It may think for minutes before its first content: a silent stream is given that time. */
   readonly reasons?: true;
   /** It refuses stop texts that are white space: they are left out, and `stop` is listed. */

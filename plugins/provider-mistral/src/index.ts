@@ -9,7 +9,7 @@ import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";
 
 /** Its API's schema has temperatures from 0 to 1.5 (docs.mistral.ai/api, `temperature`). */
-const TRAITS = { ranges: { temperature: [0, 1.5] } } as const;
+const TRAITS = { ranges: { temperature: [0, 1.5] }, prefills: true } as const;
 
 interface MistralConfig {
   readonly api_key: Secret;

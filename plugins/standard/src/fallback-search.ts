@@ -20,7 +20,10 @@ export interface SearchParts {
 }
 
 /** A model that can stand in, and the request for it. */
-export type Instead = Required<Pick<Exchange, "model" | "request">>;
+export interface Instead {
+  readonly model: Model;
+  readonly request: GatewayRequest;
+}
 
 const SKIPPED_HEADER = "x-sluice-fallback-skipped";
 /** Ids that a wildcard matches are as long as a client likes. */

@@ -13,7 +13,12 @@ import {
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/kit/testing";
 import { fallback, type FallbackConfig } from "./fallback.ts";
 
-const CONFIG: FallbackConfig = { classes: ["general", "context_window", "content_policy"], max: 2, max_attempts: 9 };
+const CONFIG: FallbackConfig = {
+  classes: ["general", "context_window", "content_policy"],
+  max: 2,
+  max_attempts: 9,
+  on_cut: "error",
+};
 const ABLE: Capabilities = { operations: ["chat"], streaming: true, tools: true };
 const PROVIDERS: Readonly<Record<string, Capabilities>> = {
   able: ABLE,

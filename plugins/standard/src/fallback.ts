@@ -3,6 +3,7 @@
 import { defineStep, discardReply } from "@sluice/kit";
 import { type Exchange, type FallbackClass, type GatewayError, isGatewayError, type Next } from "@sluice/spec";
 import { finalError } from "./fallback-class.ts";
+import { continuedFrames, isContinuable } from "./fallback-continue.ts";
 import { standInsOf } from "./fallback-lists.ts";
 import { StandInSearch } from "./fallback-search.ts";
 import { keepTry, limitTries } from "./tries.ts";
@@ -12,6 +13,7 @@ export interface FallbackConfig {
   readonly classes: readonly FallbackClass[];
   readonly max: number;
   readonly max_attempts: number;
+  readonly on_cut: "error" | "continue";
 }
 
 const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy", "rate_limit", "overloaded", "timeout"];
@@ -47,6 +49,13 @@ export const fallback = defineStep<FallbackConfig>({
         description:
           "Upstream calls of one request, over retries, targets and models. Retries leave one call to a fallback, and a target or a fallback that was not asked is asked once whatever was spent.",
       },
+      on_cut: {
+        type: "string",
+        enum: ["error", "continue"],
+        default: "error",
+        description:
+          "What becomes of a stream that its upstream cuts after its first content. `error`: it ends with an error event. `continue`: the reply goes on at a target or fallback that was not called: in the middle, where the model takes an assistant message that comes last, else as a new reply after a marker. Requests with tools, structured output or several choices end with the error.",
+      },
     },
   },
   operations: ["chat", "embeddings", "images"],
@@ -69,11 +78,14 @@ export const fallback = defineStep<FallbackConfig>({
         const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
         keepTry(exchange, search);
         try {
-          return await next();
+          await next();
         } catch (error) {
           if (!isGatewayError(error)) throw error;
-          return askOthers(exchange, search, next, error);
+          await askOthers(exchange, search, next, error);
         }
+        const { reply } = exchange;
+        if (config.on_cut !== "continue" || reply?.kind !== "stream" || !isContinuable(request)) return;
+        exchange.reply = { ...reply, frames: continuedFrames({ exchange, next, host, search, request }, reply.frames) };
       },
     };
   },

@@ -24,6 +24,7 @@ const SUPPORTS: JsonObject = {
   supports_system_messages: supports("system messages"),
   supports_native_streaming: supports("streams"),
   supports_reasoning: supports("reasoning"),
+  supports_assistant_prefill: supports("an assistant message that the reply goes on with"),
   supports_prompt_caching: supports("prompt caching"),
   supports_vision: supports("images in the prompt"),
   supports_pdf_input: supports("documents in the prompt"),
