@@ -210,6 +210,6 @@ describe("a stream that is cut after its first content", () => {
     await reader?.read();
     await spare.waitFor((request) => request.number === 1);
     leaving.abort();
-    await spare.waitFor(({ closedByPeerAtMs }) => closedByPeerAtMs !== undefined);
+    expect(await spare.waitFor(({ closedByPeerAtMs }) => closedByPeerAtMs !== undefined)).toMatchObject({ finished: false });
   });
 });
