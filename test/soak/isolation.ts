@@ -191,7 +191,7 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 60 }, () =>
-            again(signal, 10, async () => {
+            again(signal, 500, async () => {
               const response = await get(stage, "/spend/tags?start_date=2020-01-01&end_date=2100-01-01", attacker, signal);
               const text = await response.text();
               if (response.status >= 400) refused(text);
@@ -297,12 +297,12 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
   },
   async unread(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
-    stage.upstream.script("large", { kind: "reply", text: "x".repeat(4_000_000) });
+    stage.upstream.script("large", { kind: "reply", text: "x".repeat(2_000_000) });
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) =>
         Promise.all(
-          Array.from({ length: 100 }, async () => {
+          Array.from({ length: 80 }, async () => {
             const response = await chat(stage.gateway, { model: "up/large", messages: MESSAGES }, keyed(attacker, signal));
             // A reply that is served is not read until the end.
             if (response.status >= 400) refused(await response.text());

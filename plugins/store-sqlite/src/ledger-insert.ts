@@ -4,13 +4,14 @@ import type { SpendRow } from "@sluice/spec";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { LEDGER_COLUMNS } from "./ledger-columns.ts";
 import { toJsonText, withoutNul } from "./text.ts";
+import { createTotalsWriter, TotalsOfRows } from "./totals.ts";
 
 /** A row as its columns have it, in the order of `LEDGER_COLUMNS`. */
 export type LedgerValues = readonly SQLInputValue[];
 
 /**
  * Prepares the insert on an open database. The function it returns inserts all rows or throws and inserts none; a row
- * whose `(requestId, attempt)` is there stays as it is.
+ * whose `(requestId, attempt)` is there stays as it is. The totals of budgets change in the same transaction.
  */
 export function createLedgerInsert(database: DatabaseSync): (rows: readonly LedgerValues[]) => void {
   // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other constraint.
@@ -18,6 +19,7 @@ export function createLedgerInsert(database: DatabaseSync): (rows: readonly Ledg
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
      on conflict (request_id, attempt) do nothing`,
   );
+  const writeTotals = createTotalsWriter(database);
   const begin = database.prepare("begin immediate");
   const commit = database.prepare("commit");
 
@@ -25,7 +27,9 @@ export function createLedgerInsert(database: DatabaseSync): (rows: readonly Ledg
     if (rows.length === 0) return;
     begin.run();
     try {
-      for (const row of rows) insert.run(...row);
+      const totals = new TotalsOfRows();
+      for (const row of rows) if (insert.run(...row).changes > 0) totals.add(row);
+      writeTotals(totals);
       commit.run();
     } catch (error) {
       // A full disk ends the transaction by itself; then there is nothing to roll back.

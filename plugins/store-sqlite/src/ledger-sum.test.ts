@@ -1,8 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import type { SpendRow } from "@sluice/spec";
 import { createKysely, runHere } from "./dialect.ts";
+import { LEDGER_COLUMNS } from "./ledger-columns.ts";
+import { createLedgerInsert, ledgerValues } from "./ledger-insert.ts";
 import { createLedgerSum } from "./ledger-sum.ts";
+import { migrations } from "./migrations.ts";
+import { openDatabase } from "./open-database.ts";
 import { createTotals } from "./totals.ts";
 
 const DAY_MS = 86_400_000;
@@ -14,19 +17,21 @@ interface Row extends Partial<Pick<SpendRow, "keyId" | "userId" | "teamId" | "ta
 
 /** A ledger with rows of which so many were there before the totals. */
 async function ledgerOf(rows: readonly Row[], before: number) {
-  const database = new DatabaseSync(":memory:");
-  database.exec(
-    `create table ledger (request_id text, attempt integer, key_id text, user_id text, team_id text, target_id text, tags text,
-      cost_nano_usd integer, started_at_ms integer, primary key (request_id, attempt)) without rowid`,
+  const database = openDatabase(":memory:", "normal");
+  const kysely = createKysely(runHere(database));
+  await migrations["0001_first"]?.up(kysely);
+  const old = database.prepare(
+    `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
   );
-  const insert = database.prepare("insert into ledger values (?, 1, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing");
-  for (const [index, { at, keyId, userId, teamId, targetId, tags, costNanoUsd }] of [...rows, ...rows].entries()) {
-    if (index === before) await createTotals(createKysely(runHere(database)));
-    const found = tags === undefined ? null : JSON.stringify(tags);
-    // Each row comes twice, as after a crash of the gateway.
-    const id = `r${index % rows.length}`;
-    insert.run(id, keyId ?? "k", userId ?? null, teamId ?? null, targetId ?? null, found, costNanoUsd ?? null, at);
-  }
+  const values = rows.map((row, index) =>
+    ledgerValues({ keyId: "k", ...row, requestId: `r${index}`, attempt: 1, startedAtMs: row.at } as unknown as SpendRow),
+  );
+  for (const row of values.slice(0, before)) old.run(...row);
+  await createTotals(kysely);
+  const insert = createLedgerInsert(database);
+  // Rows come again, as after a crash of the gateway.
+  insert(values);
+  insert(values);
   return createLedgerSum(database);
 }
 
