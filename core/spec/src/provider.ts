@@ -221,6 +221,10 @@ export interface ProviderInstance {
   readonly endpoints?: OpenEndpoints;
   /** Whether clients of native routes see the rate limits of the provider's account. Absent: they do not. */
   readonly showsRateLimits?: boolean;
+  /** Headers that every call has, by lower-case names. Absent: none. */
+  readonly callHeaders?: Readonly<Record<string, string>>;
+  /** Request headers of the client that go on, lower-case names. Absent: none but those that the provider's own API declares. */
+  readonly passHeaders?: readonly string[];
   /** Absent: nothing is fetched. */
   readonly fetchMedia?: MediaFetchSettings;
 }

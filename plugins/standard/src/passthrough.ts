@@ -3,7 +3,7 @@
 import { defineStep, pricedAs, writtenDocument } from "@sluice/kit";
 import { gatewayFieldKind } from "@sluice/kit/dialect";
 import { formField, runPassthrough } from "@sluice/kit/passthrough";
-import { beginAttemptAt, enterUpstream } from "@sluice/kit/transport";
+import { beginAttemptAt, enterUpstream, withCallHeaders } from "@sluice/kit/transport";
 import {
   type ClientRequest,
   type Exchange,
@@ -105,7 +105,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         exchange.reply = await runPassthrough({
           provider,
           upstream,
-          call,
+          call: withCallHeaders(exchange, provider, call),
           attempt,
           place: connection,
           signal,

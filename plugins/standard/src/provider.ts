@@ -1,7 +1,7 @@
 /** The step `provider`: calls the model's target and answers with what comes back. */
 
 import { admit, defineStep, pricedAs } from "@sluice/kit";
-import { beginAttemptAt, enterUpstream, runAttempt } from "@sluice/kit/transport";
+import { beginAttemptAt, enterUpstream, runAttempt, withCallHeaders } from "@sluice/kit/transport";
 import { type Exchange, GatewayError, type ProviderRequest, type Reply, type Target } from "@sluice/spec";
 import { checkCommitAfter, type CommitAfterConfig, commitAfterOf, commitAfterSchema } from "./commit-after.ts";
 import { leaseOf } from "./deployment-lease.ts";
@@ -85,7 +85,7 @@ export const provider = defineStep<ProviderConfig>({
             hold: exchange.hold,
             upstream,
             request: sent,
-            call: encoded,
+            call: encoded.kind === "http" ? withCallHeaders(exchange, instance, encoded) : encoded,
             attempt,
             includeUsage,
             commitAfter,

@@ -163,6 +163,8 @@ function providersOf(gateway: ResolvedDocument, sections: GatewaySections): Prov
       connections: common.connections,
       endpoints: common.endpoints,
       showsRateLimits: common.show_rate_limits,
+      callHeaders: Object.fromEntries(Object.entries(common.call_headers).map(([name, value]) => [name.toLowerCase(), value])),
+      passHeaders: common.pass_headers.map((name) => name.toLowerCase()),
       ...fetchMediaOf(common),
     };
   });

@@ -1,5 +1,6 @@
 /** What the entries of gateway.yaml say of each other: names that must exist, names that must be one of a kind. */
 
+import { callHeaderFaults } from "./call-header-rules.ts";
 import { nameFix, type Fault } from "./explain.ts";
 import { modelReferenceFaults } from "./model-rules.ts";
 import { formatPath, valueAtPath } from "./path.ts";
@@ -11,6 +12,7 @@ const RESERVED_PROVIDERS: readonly string[] = ["v1", "models", "spend", "health"
 export function gatewayFaults(gateway: unknown): Fault[] {
   return [
     ...providerFaults(gateway),
+    ...callHeaderFaults(gateway),
     ...modelFaults(gateway),
     ...modelReferenceFaults(gateway),
     ...keyFaults(gateway),

@@ -90,6 +90,10 @@ export interface ProviderSettings extends NamedUseSettings {
   readonly connections: number;
   readonly endpoints?: OpenEndpoints;
   readonly showsRateLimits?: boolean;
+  /** Headers of every call, by lower-case names. Absent: none. */
+  readonly callHeaders?: Readonly<Record<string, string>>;
+  /** Request headers of the client that go on, lower-case names. Absent: none. */
+  readonly passHeaders?: readonly string[];
   /** Absent: nothing is fetched. */
   readonly fetchMedia?: MediaFetchSettings;
 }

@@ -10,9 +10,9 @@ const KEY = randomBytes(32);
 /** The digest of a provider's settings. A changed address, credential or deadline gives another one; a changed name does not. */
 export function calleeOf(
   plugin: string,
-  { options, timeouts, connections }: Pick<ProviderSettings, "options" | "timeouts" | "connections">,
+  { options, timeouts, connections, callHeaders }: Pick<ProviderSettings, "options" | "timeouts" | "connections" | "callHeaders">,
 ): string {
-  return digest(JSON.stringify([plugin, options, timeouts, connections], replaceSecret));
+  return digest(JSON.stringify([plugin, options, timeouts, connections, callHeaders], replaceSecret));
 }
 
 /** A secret writes itself by its name alone. Here its value counts, as a digest: a new value under the old name is another credential. */

@@ -21,6 +21,8 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     connections,
     endpoints = "inference",
     showsRateLimits = false,
+    callHeaders,
+    passHeaders,
     fetchMedia,
   } of snapshot.providers) {
     const definition = definitions.providers.get(use);
@@ -30,7 +32,7 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
     const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
-    const callee = calleeOf(plugin, { options, timeouts, connections });
+    const callee = calleeOf(plugin, { options, timeouts, connections, ...(callHeaders !== undefined && { callHeaders }) });
     const fetching = fetchMedia === undefined ? {} : { fetchMedia };
     const instance = {
       name,
@@ -43,6 +45,8 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
       connections,
       endpoints,
       showsRateLimits,
+      ...(callHeaders !== undefined && { callHeaders }),
+      ...(passHeaders !== undefined && { passHeaders }),
       ...fetching,
     };
     instances.set(name, Object.freeze(instance));

@@ -1,7 +1,11 @@
 /** Headers that may stand once only: with two of them, this gateway and the next might each read another. */
 
 import type { IncomingMessage } from "node:http";
+import { gatewaysPassed } from "@sluice/kit/transport";
 import { GatewayError } from "@sluice/spec";
+
+/** A request that has passed more of these gateways goes round between them. */
+const MAX_GATEWAYS = 5;
 
 const SINGLE = new Set([
   "host",
@@ -17,11 +21,16 @@ const SINGLE = new Set([
 ]);
 
 /**
- * Throws `invalid_header` for a header that stands twice and may not, and for an HTTP/1.1 request without a host.
+ * Throws `invalid_header` for a header that stands twice and may not, and for an HTTP/1.1 request without a host, and for one that has
+ * passed more than five gateways of this kind.
  * `keyHeaders`: further headers that carry a key.
  */
 export function checkHeaders(message: IncomingMessage, keyHeaders: readonly string[]): void {
   const { rawHeaders } = message;
+  if (gatewaysPassed(message.headers.via) > MAX_GATEWAYS) {
+    const text = `The request has passed more than ${MAX_GATEWAYS} gateways of this kind: a provider's base_url leads back to the gateway.`;
+    throw new GatewayError("invalid_header", text, { param: "via" });
+  }
   if (message.headers.host === undefined && message.httpVersion === "1.1") {
     throw new GatewayError("invalid_header", "The header host is missing.", { param: "host" });
   }

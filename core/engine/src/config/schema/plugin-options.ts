@@ -62,6 +62,22 @@ const PROVIDER_KEYS: JsonObject = {
     default: false,
     description: "Whether clients of native routes see the rate limits of the provider's account, in the headers of its replies.",
   },
+  call_headers: {
+    type: "object",
+    additionalProperties: { type: "string", maxLength: 4096, description: "The value, in visible ASCII." },
+    default: {},
+    description:
+      "Headers that every call to the provider has, beside the provider's own. Not credentials, nor headers of the connection, of framing or of forwarding. Example: `{ x-tenant: blue }`.",
+  },
+  pass_headers: {
+    type: "array",
+    uniqueItems: true,
+    maxItems: 32,
+    items: { type: "string", description: "A header's name." },
+    default: [],
+    description:
+      "Request headers of the client that go on to the provider. Not those that carry a key for the gateway, nor headers of the connection, of framing or of forwarding. Example: `[openai-project]`.",
+  },
   fetch_media: {
     type: "object",
     description:
@@ -260,6 +276,8 @@ export interface ProviderSection {
   readonly connections: number;
   readonly endpoints: OpenEndpoints;
   readonly show_rate_limits: boolean;
+  readonly call_headers: Readonly<Record<string, string>>;
+  readonly pass_headers: readonly string[];
   readonly fetch_media?: {
     readonly hosts: readonly string[];
     readonly allow_origins: readonly string[];
