@@ -21,6 +21,7 @@ export { type CostTerms, millionths } from "./money/terms.ts";
 export { type FormBody, formBody, type FormFile } from "./multipart.ts";
 export { addressOption, apiKeyOption, baseUrlOption, embeddingFormatsOption, secretOption } from "./options.ts";
 export { passOn } from "./pass-on.ts";
+export { mayBeCallHeader } from "./call-header-names.ts";
 export { parseSize, SIZE_PATTERN } from "./size.ts";
 export { checkReply } from "./check-reply.ts";
 export { discardReply } from "./stream/discard.ts";

@@ -1,7 +1,6 @@
 /** What `call_headers` and `pass_headers` of a provider may not name. */
 
-import { isObject } from "@sluice/kit";
-import { mayBeCallHeader } from "@sluice/kit/transport";
+import { isObject, mayBeCallHeader } from "@sluice/kit";
 import type { Fault } from "./explain.ts";
 import { formatPath } from "./path.ts";
 

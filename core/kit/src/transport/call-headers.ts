@@ -1,43 +1,15 @@
 /** Request headers of upstream calls beside the provider's own: those of steps, of the configuration, of the client, and `via`. */
 
 import type { Exchange, HttpCall, ProviderInstance } from "@sluice/spec";
+import { mayBeCallHeader } from "../call-header-names.ts";
 
 /** The headers of a step, in `exchange.state`. The map is replaced and never changed: a step in shadow has a state of its own. */
 const STEP_HEADERS = Symbol("call headers");
 const MAX_HEADERS = 32;
 const MAX_CHARACTERS = 4_096;
 
-const NAME = /^[a-z0-9][a-z0-9!#$%&'*+.^_`|~-]{0,127}$/;
 /** Visible ASCII, with blanks between (RFC 9110 5.5). */
 const VALUE = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;
-
-/** Headers of one connection, of framing, of forwarding, and credentials: the gateway or the provider alone sets them. */
-const REFUSED: ReadonlySet<string> = new Set([
-  "accept-encoding",
-  "api-key",
-  "authorization",
-  "connection",
-  "cookie",
-  "expect",
-  "forwarded",
-  "host",
-  "keep-alive",
-  "set-cookie",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "via",
-  "x-api-key",
-  "x-goog-api-key",
-  "x-real-ip",
-]);
-const REFUSED_FAMILIES = ["content-", "proxy-", "x-amz-", "x-forwarded-", "x-sluice-"];
-
-/** Whether a header, by its lower-case name, may be added to an upstream call. */
-export function mayBeCallHeader(name: string): boolean {
-  return NAME.test(name) && !REFUSED.has(name) && !REFUSED_FAMILIES.some((family) => name.startsWith(family));
-}
 
 /**
  * Adds a header to every upstream call of the exchange that begins from now on; a value of `undefined` takes it out again. A header

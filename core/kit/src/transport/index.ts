@@ -1,7 +1,7 @@
 /** The transport: calls out, replies in. */
 
 export { type AttemptObserver, runAttempt, type AttemptOptions } from "./attempt.ts";
-export { gatewaysPassed, mayBeCallHeader, setCallHeader, withCallHeaders } from "./call-headers.ts";
+export { gatewaysPassed, setCallHeader, withCallHeaders } from "./call-headers.ts";
 export type { ConnectionPlace } from "./connection-places.ts";
 export { beginAttemptAt, enterUpstream, type UpstreamDoor } from "./enter-upstream.ts";
 export { asGatewayError } from "./errors.ts";

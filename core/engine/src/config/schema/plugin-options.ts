@@ -1,5 +1,7 @@
 /** The options of plugins: a definition's own schema, and the keys that every use of its kind has besides. */
 
+import { CALL_HEADER_KEYS } from "./call-headers.ts";
+import { FETCH_MEDIA_KEYS } from "./fetch-media.ts";
 import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, OpenEndpoints, TextPart } from "@sluice/spec";
 
 /** The keys of every provider, besides those of its plugin. */
@@ -62,71 +64,8 @@ const PROVIDER_KEYS: JsonObject = {
     default: false,
     description: "Whether clients of native routes see the rate limits of the provider's account, in the headers of its replies.",
   },
-  call_headers: {
-    type: "object",
-    additionalProperties: { type: "string", maxLength: 4096, description: "The value, in visible ASCII." },
-    default: {},
-    description:
-      "Headers that every call to the provider has, beside the provider's own. Not credentials, nor headers of the connection, of framing or of forwarding. Example: `{ x-tenant: blue }`.",
-  },
-  pass_headers: {
-    type: "array",
-    uniqueItems: true,
-    maxItems: 32,
-    items: { type: "string", description: "A header's name." },
-    default: [],
-    description:
-      "Request headers of the client that go on to the provider. Not those that carry a key for the gateway, nor headers of the connection, of framing or of forwarding. Example: `[openai-project]`.",
-  },
-  fetch_media: {
-    type: "object",
-    description:
-      "Images, documents and videos that a client names by URL are fetched, and go to the provider by value. Absent: nothing is fetched. Example: `{}`.",
-    additionalProperties: false,
-    properties: {
-      hosts: {
-        type: "array",
-        minItems: 1,
-        uniqueItems: true,
-        default: ["*"],
-        items: {
-          type: "string",
-          pattern: "^(\\*|(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)$",
-          description: "`*`, `*.example.com` or `cdn.example.com`.",
-        },
-        description: "Hosts that are fetched from; URLs at others go on as they are. Example: `[cdn.example.com]`.",
-      },
-      allow_origins: {
-        type: "array",
-        uniqueItems: true,
-        default: [],
-        items: { type: "string", format: "origin", description: "A scheme, a host and a port." },
-        description:
-          "Origins of your own, which may have private addresses, a port and no TLS. All others are public, https: and on port 443. Example: `[http://store.internal:9000]`.",
-      },
-      max_size: { type: "string", format: "size", default: "10mb", description: "One medium at most." },
-      timeout: {
-        type: "string",
-        format: "duration",
-        default: "10s",
-        description: "For one medium, the wait for its turn included.",
-      },
-      redirects: {
-        type: "integer",
-        minimum: 0,
-        maximum: 3,
-        default: 0,
-        description: "Redirects that are followed, each as wary as the URL itself.",
-      },
-      max_parallel: {
-        type: "integer",
-        minimum: 1,
-        maximum: 256,
-        default: 16,
-        description: "Fetches at the same time, in this process.",
-      },
-    },
-  },
+  ...CALL_HEADER_KEYS,
+  ...FETCH_MEDIA_KEYS,
 };
 
 /** The keys of shared state, besides those of its plugin. */
