@@ -128,6 +128,9 @@ export class ResponseBody {
     }
     this.#resume();
     if (!this.#isEnded) await this.#arrival();
+    // The transport refers to this object until a full collection: the bytes and the exchange must not stay with it.
+    this.#gathered = undefined;
+    this.#hold = undefined;
     if (this.#failure !== undefined) throw this.#failure;
     return gathered.take();
   }

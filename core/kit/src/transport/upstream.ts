@@ -238,6 +238,7 @@ class CallHandler implements ConnectionHandler {
 
   onResponseEnd(): void {
     this.#settle();
+    this.#replay = undefined;
     this.#place?.release();
     this.#body?.end();
   }
