@@ -53,7 +53,7 @@ const KEEP_ALIVE_MAX_MS = 25_000;
  * A request whose connection is lost within a round trip of its last byte crossed the upstream's close on the way. The opening of
  * the connection took a round trip or more; these bound what it may stand for.
  */
-const MIN_RACE_MS = 50;
+const MIN_RACE_MS = 100;
 const MAX_RACE_MS = 250;
 
 /** A socket is read no further while this much of it waits. Whatever one read brought beyond that, 64 KiB at most, waits too. */
