@@ -270,7 +270,7 @@ export const brokenCases: readonly BrokenCase[] = [
     files: { ...server("port: http"), ...pipeline("operation: chat", "operation: talk") },
     findings: [
       "config/gateway.yaml:2:17  `server.port` must be a whole number, not text  write a whole number, such as 4000",
-      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models or spend  write chat, embeddings, images, passthrough, models or spend',
+      'pipelines/chat.yaml:4:12  `operation` is "talk"; it can be chat, embeddings, images, passthrough, models, spend, embedding or image  write chat, embeddings, images, passthrough, models, spend, embedding or image',
     ],
   },
   {
@@ -522,7 +522,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown mode",
     files: more("  - { id: x, mode: chatt, targets: [{ provider: echo, model: echo }] }"),
     findings: [
-      'config/gateway.yaml:10:20  `models[1].mode` is "chatt"; it can be chat, embedding or image  did you mean `chat`?',
+      'config/gateway.yaml:10:20  `models[1].mode` is "chatt"; it can be chat, embeddings, images, embedding or image  did you mean `chat`?',
     ],
   },
   {
@@ -686,9 +686,9 @@ export const brokenCases: readonly BrokenCase[] = [
   },
   {
     title: "an unknown operation",
-    files: pipeline("operation: chat", "operation: embedding"),
+    files: pipeline("operation: chat", "operation: embedings"),
     findings: [
-      'pipelines/chat.yaml:4:12  `operation` is "embedding"; it can be chat, embeddings, images, passthrough, models or spend  did you mean `embeddings`?',
+      'pipelines/chat.yaml:4:12  `operation` is "embedings"; it can be chat, embeddings, images, passthrough, models, spend, embedding or image  did you mean `embeddings`?',
     ],
   },
   {
