@@ -21,6 +21,8 @@ import { deploymentRoutes } from "./http/admin/deployments.ts";
 import { keyListRoutes } from "./http/admin/key-list.ts";
 import { keyRoutes } from "./http/admin/keys.ts";
 import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
+import { keyIdOf } from "./http/admin/find-key.ts";
+import { requestListRoute } from "./http/admin/request-list.ts";
 import { requestRoutes } from "./http/admin/requests.ts";
 import { storedNames } from "./http/admin/stored-names.ts";
 import { restartRoute } from "./http/admin/restart.ts";
@@ -171,6 +173,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
       ...restartRoute(),
       ...deploymentRoutes(shared, log),
       ...requestRoutes(recent, ledger),
+      ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
       ...metricRoutes(metrics),
     },
   );

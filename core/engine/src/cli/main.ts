@@ -12,6 +12,7 @@ import { CommandError, EXIT } from "./exit.ts";
 import { addImportCommand } from "./import.ts";
 import { addKeyCommands } from "./keys.ts";
 import { addNewCommand } from "./new.ts";
+import { addRequestCommands } from "./requests.ts";
 import { schema } from "./schema.ts";
 import { serve } from "./serve.ts";
 import { addSoakOptions } from "./soak.ts";
@@ -78,6 +79,7 @@ const atGateway = (command: Command): Command =>
 addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
 addDeploymentCommands(program.command("deployments").description("targets of the running gateway and their health"), atGateway);
 addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
+addRequestCommands((name, description) => atGateway(program.command(name)).description(description));
 addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
 program
   .command("doctor")

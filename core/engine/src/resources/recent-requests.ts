@@ -42,6 +42,12 @@ export class RecentRequests<T extends { readonly id: string }> {
     return this.#rings[kind].next(keyId);
   }
 
+  /** All that are kept, in no order. */
+  all(): readonly T[] {
+    const { eventful, refused, smooth, stranger } = this.#rings;
+    return [eventful, refused, smooth, stranger].flatMap((ring) => [...ring.records()]);
+  }
+
   /** A request by its id, while it is kept. */
   find(id: string): T | undefined {
     const { eventful, refused, smooth, stranger } = this.#rings;
@@ -65,6 +71,10 @@ class Ring<T extends { readonly id: string }> {
     const record = (this.#records[this.#next] ??= this.#make());
     this.#next = this.#next + 1 >= this.capacity ? 0 : this.#next + 1;
     return record;
+  }
+
+  records(): Iterable<T> {
+    return this.#records;
   }
 
   find(id: string): T | undefined {
@@ -96,6 +106,10 @@ class SharedRing<T extends { readonly id: string }> {
     if (own === undefined) this.#byKey.set(keyId, new Set([record]));
     else own.add(record);
     return record;
+  }
+
+  records(): Iterable<T> {
+    return this.#owners.keys();
   }
 
   find(id: string): T | undefined {

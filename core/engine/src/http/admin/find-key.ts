@@ -35,6 +35,15 @@ export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: str
   return { record: byAlias };
 }
 
+/** The id of a key that is named by its id, its alias or itself. Throws `not_found`. */
+export async function keyIdOf(places: KeyPlaces, asked: string): Promise<string> {
+  const [record] = (await places.keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
+  if (record !== undefined) return record.id;
+  const named = places.declared().find(({ alias }) => alias === asked);
+  const found = named === undefined ? await findKey(places, asked, "key") : { declared: named };
+  return "record" in found ? found.record.id : declaredId(found.declared);
+}
+
 /** A key of the store, to be changed. Throws `not_found`, and `invalid_field` for a key that the configuration declares. */
 export async function findOwnKey(places: KeyPlaces, asked: string, name: string): Promise<KeyRecord> {
   const found = await findKey(places, asked, name);

@@ -15,6 +15,7 @@ import {
   type WorkerAddress,
 } from "./ask-workers.ts";
 import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
+import { joinRequests } from "./request-page.ts";
 import { joinAttempts, joinStatus, type Supervisor } from "./join-config.ts";
 
 /** What the listener needs of the process that supervises. */
@@ -136,6 +137,7 @@ async function look(question: Question, parts: WorkersParts): Promise<Reply> {
   const { path } = question;
   const serving = responsive(parts.serving());
   if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
+  if (path === "/requests") return joined(await askAll(responsive(parts.alive()), question), joinRequests);
   if (path.startsWith("/requests/")) return oneOfThem(await askAll(responsive(parts.alive()), question));
   return askAny(serving, question);
 }
