@@ -45,6 +45,11 @@ const REFERENCE: readonly ErrorFact[] = [
     "context_length_exceeded",
     false,
   ),
+  fact(400, openai("Your request was rejected as a result of our safety system."), "content_policy_violation", false),
+  fact(400, openai("Refused.", { code: "moderation_blocked" }), "content_policy_violation", false),
+  fact(400, openai("Invalid 'input': maximum input length is 8192 tokens."), "context_length_exceeded", false),
+  fact(400, openai("Unknown parameter: 'moderation'.", { param: "moderation" }), "upstream_rejected", false),
+  fact(400, openai(""), "upstream_rejected", false),
   fact(400, openai("Refused.", { code: "content_policy_violation" }), "content_policy_violation", false),
   fact(400, openai("Refused.", { code: "content_filter" }), "content_policy_violation", false),
   fact(401, openai("Incorrect API key.", { code: "invalid_api_key" }), "upstream_auth_failed", false),
@@ -105,6 +110,18 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       "upstream_auth_failed",
       false,
     ),
+    fact(
+      400,
+      anthropic("invalid_request_error", "Output blocked by content filtering policy"),
+      "content_policy_violation",
+      false,
+    ),
+    fact(
+      400,
+      anthropic("invalid_request_error", "input length and `max_tokens` exceed context limit: 199000 + 8000 > 200000"),
+      "context_length_exceeded",
+      false,
+    ),
     fact(401, anthropic("authentication_error"), "upstream_auth_failed", false),
     fact(402, anthropic("billing_error"), "upstream_auth_failed", false),
     fact(403, anthropic("permission_error"), "upstream_auth_failed", false),
@@ -121,6 +138,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
   "vertex-claude": [
     fact(429, anthropic("rate_limit_error"), "upstream_rate_limited", true),
     fact(400, anthropic("invalid_request_error", "prompt is too long"), "context_length_exceeded", false),
+    fact(
+      400,
+      anthropic("invalid_request_error", "Output blocked by content filtering policy"),
+      "content_policy_violation",
+      false,
+    ),
     fact(403, google(403, "PERMISSION_DENIED"), "upstream_auth_failed", false),
   ],
   ...Object.fromEntries(
@@ -146,6 +169,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
           "upstream_auth_failed",
           false,
         ),
+        fact(
+          400,
+          google(400, "INVALID_ARGUMENT", "The prompt could not be submitted. It violates our Responsible AI practices."),
+          "content_policy_violation",
+          false,
+        ),
         fact(401, google(401, "UNAUTHENTICATED"), "upstream_auth_failed", false),
         fact(403, google(403, "PERMISSION_DENIED"), "upstream_auth_failed", false),
         fact(404, google(404, "NOT_FOUND"), "upstream_rejected", false, { outward: 404 }),
@@ -167,11 +196,20 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     aws("ValidationException", 400, "upstream_rejected", false),
     aws("ValidationException", 400, "context_length_exceeded", false, "Input is too long for requested model."),
     aws("ValidationException", 400, "context_length_exceeded", false, "too many tokens: 300000 > 200000"),
+    aws("ValidationException", 400, "context_length_exceeded", false, "expected maxLength: 50000, actual: 60000"),
+    aws("ValidationException", 400, "content_policy_violation", false, "Output blocked by content filtering policy"),
+    aws(
+      "ValidationException",
+      400,
+      "content_policy_violation",
+      false,
+      "This request has been blocked by our content filters. It may conflict with our AWS Responsible AI Policy.",
+    ),
     aws("AccessDeniedException", 403, "upstream_auth_failed", false),
     aws(
       "AccessDeniedException",
       403,
-      "upstream_rejected",
+      "upstream_model_denied",
       false,
       "You don't have access to the model with the specified model ID.",
     ),
@@ -276,6 +314,24 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       "upstream_auth_failed",
       false,
     ),
+    fact(
+      400,
+      {
+        code: "Client specified an invalid argument",
+        error: "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+      },
+      "context_length_exceeded",
+      false,
+    ),
+    fact(
+      403,
+      {
+        code: "The caller does not have permission to execute the specified operation",
+        error: "Content violates usage guidelines.",
+      },
+      "content_policy_violation",
+      false,
+    ),
     fact(429, { code: "Some resource has been exhausted", error: "Too many requests" }, "upstream_rate_limited", true),
   ],
   groq: [
@@ -296,6 +352,19 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
     fact(
       413,
       { error: { message: "Request too large for model", type: "tokens", code: "request_too_large" } },
+      "upstream_rejected",
+      false,
+      { outward: 413 },
+    ),
+    fact(
+      413,
+      {
+        error: {
+          message: "Please reduce the length: the maximum context length is 8192.",
+          type: "tokens",
+          code: "request_too_large",
+        },
+      },
       "context_length_exceeded",
       false,
     ),
@@ -308,21 +377,63 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
   ],
   fireworks: [
     ...REFERENCE,
+    fact(
+      400,
+      {
+        error: {
+          object: "error",
+          type: "invalid_request_error",
+          message: "The prompt is too long: 8200, model maximum context length: 8191",
+        },
+      },
+      "context_length_exceeded",
+      false,
+    ),
     fact(400, { error: "Bad request." }, "upstream_rejected", false),
     fact(500, { error: { object: "error", type: "internal_server_error", message: "No." } }, "upstream_failed", true),
   ],
   deepseek: [
     ...REFERENCE,
     fact(402, openai("Insufficient Balance"), "upstream_auth_failed", false),
+    fact(400, openai("Content Exists Risk"), "content_policy_violation", false),
+    fact(
+      400,
+      openai("This model's maximum context length is 65536 tokens. However, you requested 70000 tokens."),
+      "context_length_exceeded",
+      false,
+    ),
     fact(422, openai("Invalid parameters."), "upstream_rejected", false, { outward: 422 }),
   ],
-  together: REFERENCE,
+  together: [
+    ...REFERENCE,
+    fact(
+      422,
+      openai("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens"),
+      "context_length_exceeded",
+      false,
+    ),
+  ],
+  lmstudio: [
+    ...REFERENCE,
+    fact(
+      400,
+      { error: "Trying to keep the first 5000 tokens when the model is loaded with context length of only 4096 tokens." },
+      "context_length_exceeded",
+      false,
+    ),
+  ],
   perplexity: [
     ...REFERENCE,
     fact(422, { detail: [{ loc: ["body", "messages"], msg: "Field required", type: "missing" }] }, "upstream_rejected", false),
   ],
   openrouter: [
     fact(400, { error: { code: 400, message: "Bad." } }, "upstream_rejected", false),
+    fact(
+      400,
+      { error: { code: 400, message: "This endpoint's maximum context length is 200000 tokens." } },
+      "context_length_exceeded",
+      false,
+    ),
     fact(401, { error: { code: 401, message: "No auth." } }, "upstream_auth_failed", false),
     fact(402, { error: { code: 402, message: "Insufficient credits" } }, "upstream_auth_failed", false),
     fact(
@@ -354,6 +465,12 @@ export const ERRORS: Readonly<Record<string, readonly ErrorFact[]>> = {
       "upstream_rejected",
       false,
       { outward: 404 },
+    ),
+    fact(
+      400,
+      { error: { code: 400, message: "the request exceeds the available context size", type: "exceed_context_size_error" } },
+      "context_length_exceeded",
+      false,
     ),
     fact(404, { error: "model 'x' not found" }, "upstream_rejected", false, { outward: 404 }),
     fact(500, { error: "llama runner process has terminated" }, "upstream_failed", true),

@@ -39,10 +39,9 @@ export const PROVIDERS: Readonly<Record<string, Subject>> = {
   cohere: subject(cohere, "command-a-03-2025"),
   stability: subject(stability, "stable-image-core"),
   ...Object.fromEntries(
-    ["groq", "deepseek", "xai", "together", "fireworks", "openrouter", "perplexity", "ollama", "vllm", "custom"].map((name) => [
-      name,
-      preset(name),
-    ]),
+    ["groq", "deepseek", "xai", "together", "fireworks", "openrouter", "perplexity", "ollama", "vllm", "lmstudio", "custom"].map(
+      (name) => [name, preset(name)],
+    ),
   ),
 };
 

@@ -18,6 +18,16 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
   /** Further response headers, `allow` for example. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the upstream said, without credentials and addresses: `error.provider` of the body. */
+  readonly provider?: ProviderWords | undefined;
+}
+
+/** An upstream's own words of a failure. What it did not say is null. */
+export interface ProviderWords {
+  readonly status: number | null;
+  readonly type: string | null;
+  readonly code: string | number | null;
+  readonly message: string | null;
 }
 
 /** A failure with a code of the table. The message is for the client: it names what, which and what to do. */
@@ -29,6 +39,7 @@ export class GatewayError extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly provider: ProviderWords | undefined;
   readonly [MARKER] = true;
 
   constructor(code: ErrorCode, message: string, options: GatewayErrorOptions = {}) {
@@ -42,6 +53,7 @@ export class GatewayError extends Error {
     this.retryable = options.retryable ?? info.retryable;
     this.retryAfterMs = options.retryAfterMs;
     this.headers = options.headers;
+    this.provider = options.provider;
   }
 }
 
@@ -52,10 +64,27 @@ export function isGatewayError(error: unknown): error is GatewayError {
 
 /** The body that every failed request gets. */
 export interface ErrorBody {
-  readonly error: { readonly message: string; readonly type: string; readonly code: number; readonly param: string | null };
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly code: number | string;
+    readonly param: string | null;
+    readonly provider?: ProviderWords;
+  };
 }
 
+/** What `error.code` is: the HTTP status, or a word (`server.error_code`). */
+export type ErrorCodeForm = "status" | "text";
+
 /** The client's view of an error, as a JSON body. */
-export function errorBody(error: GatewayError): ErrorBody {
-  return { error: { message: error.message, type: error.type, code: error.status, param: error.param ?? null } };
+export function errorBody(error: GatewayError, form: ErrorCodeForm = "status"): ErrorBody {
+  const { message, type, status, param = null, provider } = error;
+  const code = form === "text" ? wordOf(error) : status;
+  return { error: { message, type, code, param, ...(provider === undefined ? {} : { provider }) } };
+}
+
+/** The code of the table; the upstream's own word where the table says no more than that the upstream failed or refused. */
+function wordOf({ code, provider }: GatewayError): string {
+  const own = provider?.code;
+  return code.startsWith("upstream_") && typeof own === "string" && /[a-z]/i.test(own) ? own : code;
 }

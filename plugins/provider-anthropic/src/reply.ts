@@ -12,12 +12,13 @@ import {
   readFailure,
   readJsonBody,
   readJsonEvent,
-  saysContextWindow,
+  refusalOf,
   textIn,
   tokenCount,
   upstreamError,
   type UpstreamFailure,
   usageOf,
+  wordsOf,
 } from "@sluice/kit/dialect";
 import { readCacheWrites } from "@sluice/kit/openai";
 import { isObject, table } from "@sluice/kit";
@@ -56,7 +57,7 @@ const FAILURES = table<FailureClass>({
 /** The reply to a messages request. */
 export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
   const message = readJsonBody(body);
-  if (message.type === "error" && isObject(message.error)) throw upstreamError(failureOf(message.error));
+  if (message.type === "error" && isObject(message.error)) throw embeddedError(message.error);
   if (!Array.isArray(message.content)) throw invalidReply("has no content");
   const blocks = objectsOf(message.content);
   const texts = (type: string, member: string): string =>
@@ -147,7 +148,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           writer.done();
           break;
         case "error":
-          throw upstreamError(failureOf(isObject(event.error) ? event.error : {}));
+          throw embeddedError(isObject(event.error) ? event.error : {});
         default:
         // `ping`, and what the API may add: it says so of its streams.
       }
@@ -201,12 +202,17 @@ export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
 }
 
+/** The error of a 200 or of a stream. */
+function embeddedError(error: JsonObject): GatewayError {
+  return upstreamError({ ...failureOf(error), words: wordsOf(error) });
+}
+
 function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
   const said = textIn(message);
   if (type === "invalid_request_error" || type === "request_too_large") {
     // The operator's account, not the client's request.
     if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
-    return { message: said, failure: saysContextWindow(said) ? "context_window" : "bad_request" };
+    return { message: said, failure: refusalOf(said) ?? "bad_request" };
   }
   return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };
 }

@@ -19,7 +19,7 @@ import { translateStream } from "./stream.ts";
 const DATED_VERSION = "2024-10-21";
 
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
-const ERROR_WORDS: ErrorWords = { contentFilter: "content_policy", content_filter_error: "server", NoCapacity: "overloaded" };
+const ERROR_WORDS: ErrorWords = { content_filter_error: "server", NoCapacity: "overloaded" };
 
 /** Below a deployment the path names the model (learn.microsoft.com/azure/ai-services/openai/reference); the `v1` API has it in the body. */
 const ENDPOINTS: readonly NativeEndpoint[] = [

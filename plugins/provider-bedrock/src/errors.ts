@@ -1,7 +1,7 @@
 /** Bedrock's errors: the exception's name decides, whether it comes as a reply or within a stream. */
 
 import { table } from "@sluice/kit";
-import { errorBodyOf, type FailureClass, saysContentPolicy, saysContextWindow, upstreamError } from "@sluice/kit/dialect";
+import { errorBodyOf, type FailureClass, refusalOf, upstreamError, wordsOf } from "@sluice/kit/dialect";
 import { readRetryAfterMs } from "@sluice/kit/transport";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
 
@@ -30,7 +30,6 @@ const FAILURES = table<FailureClass>({
 
 /** What the account may not use is one model; a refused key concerns all of them. */
 const ONE_MODEL = /\bmodel\b|not authorized to perform/i;
-const CONTEXT = /too many total text bytes|expected max(?:imum)? ?length/i;
 
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {
@@ -47,25 +46,21 @@ function failure(name: string, body: JsonObject, status: number | undefined, ret
   const said = body.message ?? body.Message;
   const message = typeof said === "string" ? said : undefined;
   const kind = name.toLowerCase();
+  const words = { ...wordsOf(body), type: name === "" ? undefined : name };
   switch (kind) {
     case "accessdeniedexception":
-      if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), failure: "auth" });
-      return upstreamError({ ...given(status), failure: "model" });
+      if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), words, failure: "auth" });
+      return upstreamError({ ...given(status), words, failure: "model" });
     case "validationexception":
     case "resourcenotfoundexception":
-      return upstreamError({ ...given(status), message, failure: refusalOf(message) });
+      return upstreamError({ ...given(status), words, message, failure: refusalOf(message) ?? "bad_request" });
     default:
-      return upstreamError({ ...given(status), message, failure: FAILURES[kind], retryAfterMs });
+      return upstreamError({ ...given(status), words, message, failure: FAILURES[kind], retryAfterMs });
   }
 }
 
 function given(status: number | undefined): { readonly status?: number } {
   return status === undefined ? {} : { status };
-}
-
-function refusalOf(message: string | undefined): FailureClass {
-  if (saysContextWindow(message) || (message !== undefined && CONTEXT.test(message))) return "context_window";
-  return saysContentPolicy(message) ? "content_policy" : "bad_request";
 }
 
 /** `ThrottlingException:http://internal.amazon.com/…` in a header, `com.amazon.coral.service#ThrottlingException` in a body. */

@@ -119,7 +119,6 @@ export const PRESETS = {
       "498": "overloaded",
       tool_use_failed: "bad_request",
       json_validate_failed: "bad_request",
-      request_too_large: "context_window",
     },
     lacks: ["audio", "documents", "speech"],
   },

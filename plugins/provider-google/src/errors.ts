@@ -4,9 +4,10 @@ import {
   type FailureClass,
   objectsOf,
   readFailure,
-  saysContextWindow,
+  refusalOf,
   upstreamError,
   type UpstreamFailure,
+  wordsOf,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
@@ -23,8 +24,6 @@ const FAILURES: Readonly<Record<string, FailureClass>> = {
   ABORTED: "server",
 };
 
-const CONTEXT = /input token count|exceeds the maximum number of tokens|only supports up to \d+/i;
-
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
@@ -33,7 +32,11 @@ export function readError(reply: ErrorReply): GatewayError {
 /** The error that stands in an event of a stream, or in a 200. */
 export function embeddedError(error: JsonObject): GatewayError {
   const { code } = error;
-  return upstreamError({ ...(typeof code === "number" && code >= 400 ? { status: code } : {}), ...failureOf(error) });
+  return upstreamError({
+    ...(typeof code === "number" && code >= 400 ? { status: code } : {}),
+    words: wordsOf(error),
+    ...failureOf(error),
+  });
 }
 
 /** What an error says of itself. An unknown key is a 400 here: its reason tells (`google.rpc.ErrorInfo`). */
@@ -47,9 +50,8 @@ export function failureOf(error: JsonObject): Pick<UpstreamFailure, "message" | 
 }
 
 function classOf(status: string, message: string | undefined): FailureClass | undefined {
-  if (status === "INVALID_ARGUMENT" && message !== undefined && (CONTEXT.test(message) || saysContextWindow(message))) {
-    return "context_window";
-  }
+  const refused = status === "INVALID_ARGUMENT" || status === "FAILED_PRECONDITION" ? refusalOf(message) : undefined;
+  if (refused !== undefined) return refused;
   return Object.hasOwn(FAILURES, status) ? FAILURES[status] : undefined;
 }
 

@@ -11,6 +11,7 @@ import {
   readJsonBody,
   upstreamError,
   type UpstreamFailure,
+  wordsOf,
 } from "@sluice/kit/dialect";
 import { createChatTranslator, decodeChat } from "@sluice/kit/openai";
 import type {
@@ -30,7 +31,7 @@ const FINISH: FinishTable = { stop: "stop", length: "length", model_length: "len
 /** The reply of a chat call. */
 export function decodeReply(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
   const value = readJsonBody(body);
-  if (value.object === "error") throw upstreamError({ status: 500, ...failureOf(value) });
+  if (value.object === "error") throw upstreamError({ ...failureOf(value), words: wordsOf(value) });
   if (!Array.isArray(value.choices)) return decodeChat(body, request.replyModel, request);
   const choices = objectsOf(value.choices).map((choice) => {
     const message = isObject(choice.message) ? choice.message : {};
@@ -54,7 +55,7 @@ export function translateStream(request: ProviderRequest, makeNames: () => NameM
         inner.event(event, sink);
         return;
       }
-      if (chunk.object === "error") throw upstreamError(failureOf(chunk));
+      if (chunk.object === "error") throw upstreamError({ ...failureOf(chunk), words: wordsOf(chunk) });
       const { usage, ...rest } = chunk;
       const choices = objectsOf(chunk.choices).map((choice) => calls.choice(choice));
       const write = (value: JsonObject): void => inner.event({ event: event.event, data: JSON.stringify(value) }, sink);

@@ -6,9 +6,9 @@ import {
   objectsOf,
   readFailure,
   readJsonBody,
+  refusalOf,
   textIn,
   upstreamError,
-  type UpstreamFailure,
 } from "@sluice/kit/dialect";
 import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
 
@@ -56,12 +56,7 @@ export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body, status) => {
     const faults = Array.isArray(body.errors) ? (body.errors as readonly JsonValue[]).map((fault) => textIn(fault) ?? "") : [];
     const message = textIn(body.message) ?? textIn(faults.filter((fault) => fault !== "").join("; "));
-    return { message, failure: classOf(status, textIn(body.name)) };
+    // Refused content has a status and a name by service: 403 `content_moderation`, 400 `invalid_prompts` of engines.
+    return { message, failure: status === 403 || status === 400 ? refusalOf(undefined, body.name) : undefined };
   });
-}
-
-/** Refused content has a status and a name by service: 403 `content_moderation`, 400 `invalid_prompts` of engines. */
-function classOf(status: number, name = ""): UpstreamFailure["failure"] {
-  if (/^(?:content_moderation|invalid_prompts?)$/.test(name) && (status === 403 || status === 400)) return "content_policy";
-  return undefined;
 }

@@ -40,11 +40,12 @@ export function finalError(errors: readonly [GatewayError, ...GatewayError[]]): 
   );
   const shortest = waits.length === 0 ? undefined : Math.min(...waits);
   if (shortest === undefined || shortest === first.retryAfterMs) return first;
-  const { code, message, param, status, retryable, headers, cause } = first;
+  const { code, message, param, status, retryable, headers, provider, cause } = first;
   return new GatewayError(code, message, {
     status,
     retryable,
     retryAfterMs: shortest,
+    provider,
     ...(param === undefined ? {} : { param }),
     ...(headers === undefined ? {} : { headers }),
     ...(cause === undefined ? {} : { cause }),

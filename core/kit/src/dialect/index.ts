@@ -7,11 +7,12 @@ export { embeddingsReply, embeddingTexts } from "./embeddings.ts";
 export {
   errorBodyOf,
   type FailureClass,
+  type FailureWords,
   readFailure,
-  saysContentPolicy,
-  saysContextWindow,
+  refusalOf,
   upstreamError,
   type UpstreamFailure,
+  wordsOf,
 } from "./errors.ts";
 export { enforcedReplies, type ReplyRules } from "./enforced-reply.ts";
 export { FIELD_RULES, fieldRule, type FieldRule } from "./field-rules.ts";

@@ -1,22 +1,14 @@
 /** Errors of upstreams that speak the reference dialect with words and codes of their own. */
 
 import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/spec";
-import { type FailureClass, readFailure, refusedClass } from "../dialect/errors.ts";
+import { type FailureClass, readFailure, refusalOf, refusedClass } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 
 /** Classes by the words that an upstream puts into `code`, `type` or the code of an inner error; by its status where no word is known. */
 export type ErrorWords = Readonly<Record<string, FailureClass>>;
 
-/** Words that mean the same wherever they stand. */
-const COMMON: ErrorWords = {
-  context_length_exceeded: "context_window",
-  string_above_max_length: "context_window",
-  content_filter: "content_policy",
-  content_policy_violation: "content_policy",
-  moderation_blocked: "content_policy",
-  ResponsibleAIPolicyViolation: "content_policy",
-  insufficient_quota: "quota",
-};
+/** Words that mean the same wherever they stand; those of refusals are in the table of refusals. */
+const COMMON: ErrorWords = { insufficient_quota: "quota" };
 
 const WRONG_KEY = /\b(?:incorrect|invalid) api[ -]?key/i;
 
@@ -51,7 +43,8 @@ function classOf(detail: JsonObject, status: number, words: ErrorWords): Failure
   for (const word of [inner?.code, detail.code, detail.type, status]) {
     if (typeof word !== "string" && typeof word !== "number") continue;
     const key = String(word);
-    const found = Object.hasOwn(words, key) ? words[key] : Object.hasOwn(COMMON, key) ? COMMON[key] : undefined;
+    const own = Object.hasOwn(words, key) ? words[key] : undefined;
+    const found = own ?? (Object.hasOwn(COMMON, key) ? COMMON[key] : refusalOf(undefined, key));
     if (found !== undefined) return found;
   }
   // A flagged prompt at OpenRouter: a 403 with the reasons.
