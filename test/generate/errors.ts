@@ -17,7 +17,9 @@ Every failed request is answered with JSON of one shape, on every route:
 {"error": {"message": "The field messages is missing.", "type": "invalid_request_error", "code": 400, "param": "messages"}}
 \`\`\`
 
-\`code\` is the HTTP status as a number, \`param\` the field, guardrail or parameter that is meant, or null. The names below are the
+\`code\` is the HTTP status as a number, \`param\` the field, guardrail or parameter that is meant, or null. An error that an upstream answered has one
+member more, \`provider: {status, type, code, message}\`: the upstream's own words, without credentials and addresses, null where it said none. With
+\`server.error_code: text\`, \`code\` is a word: the name below, or the upstream's own code where the name begins with \`upstream_\`. The names are the
 \`error_code\` of a spend row and the \`code\` of a log line. *Retry* says whether the same request may succeed later; where the gateway
 knows when, the response carries \`retry-after\`. Every response carries \`x-request-id\`.
 `;

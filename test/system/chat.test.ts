@@ -71,7 +71,7 @@ describe("a stream", () => {
   it("carries the usage as one last chunk when the client asks for it", async () => {
     const { data, response } = await open({ stream_options: { include_usage: true } });
     const chunks = await collectChunks(data);
-    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
     expect(textOf(chunks)).toBe(DEFAULT_TEXT);
     expect(new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`)).size).toBe(1);

@@ -44,6 +44,13 @@ export const ERROR_CODES = {
     "The path holds dot segments, empty segments, escapes that hide them, or an address of its own.",
     "Send the path in its plain form; only the id of a model or deployment may hold `%2F`.",
   ),
+  target_too_long: row(
+    414,
+    "invalid_request_error",
+    false,
+    "The path and query of the request line are over 4 KiB.",
+    "Send a shorter address; long values belong in the body.",
+  ),
   invalid_header: row(
     400,
     "invalid_request_error",

@@ -8,6 +8,8 @@ import { isPartOfGeneral } from "./fallback-class.ts";
 export interface StandIn {
   readonly id: string;
   readonly overrides: JsonObject;
+  /** The client named it: it may be told of by name. */
+  readonly isOfRequest?: true;
 }
 
 /** Stand-ins by the class of the failure. */
@@ -39,14 +41,15 @@ export function standInsOf(request: GatewayRequest, model: Model): StandIns {
   return (name) => {
     const isGeneral = name === "general" || isPartOfGeneral(name);
     if (isGeneral && asked !== undefined) return asked;
-    if (name === "context_window" && typeof named === "string") return [{ id: named, overrides: NO_OVERRIDES }];
+    if (name === "context_window" && typeof named === "string")
+      return [{ id: named, overrides: NO_OVERRIDES, isOfRequest: true }];
     const ids = model.fallbacks?.[name] ?? (isGeneral ? model.fallbacks?.general : undefined);
     return ids?.map((id) => ({ id, overrides: NO_OVERRIDES })) ?? NONE;
   };
 }
 
 function readStandIn(entry: unknown, index: number): StandIn {
-  if (!isObject(entry)) return { id: String(entry), overrides: NO_OVERRIDES };
+  if (!isObject(entry)) return { id: String(entry), overrides: NO_OVERRIDES, isOfRequest: true };
   const { model, ...overrides } = entry;
   const fixed = Object.keys(overrides).find((name) => !ALLOWED.has(name) || !isScalar(overrides[name]));
   if (fixed !== undefined) {
@@ -56,7 +59,7 @@ function readStandIn(entry: unknown, index: number): StandIn {
       param,
     });
   }
-  return { id: String(model), overrides };
+  return { id: String(model), overrides, isOfRequest: true };
 }
 
 function isScalar(value: unknown): boolean {

@@ -18,6 +18,8 @@ import type { Needs } from "./fallback-needs.ts";
 export interface Candidate {
   readonly model: Model | undefined;
   readonly skipped: readonly string[];
+  /** Whether the key sees no such model. */
+  readonly isUnseen?: true;
 }
 
 /** What a candidate is held against. */
@@ -30,7 +32,6 @@ export interface Wanted {
 }
 
 const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
-const NOBODY: Candidate = Object.freeze({ model: undefined, skipped: [] });
 
 /** What the operator says of a model, in LiteLLM's words. */
 const SUPPORTS: Readonly<Record<Feature, string>> = {
@@ -42,13 +43,15 @@ const SUPPORTS: Readonly<Record<Feature, string>> = {
   schema: "supports_response_schema",
 };
 
-/** Looks a stand-in up. One that does not exist and one that the key may not use are passed over in silence: no oracle. */
+/** Looks a stand-in up. One that does not exist and one that the key may not use are skipped with the same word: no oracle. */
 export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate> {
   const { asked, exchange, host } = wanted;
   const { identity, request, operation } = exchange;
   const model = host.models.find(id);
-  if (model === undefined || identity === undefined || request === undefined) return NOBODY;
-  if (!host.authority.mayUse(identity, model)) return NOBODY;
+  if (identity === undefined || request === undefined) return { model: undefined, skipped: [] };
+  if (model === undefined || !host.authority.mayUse(identity, model)) {
+    return { model: undefined, skipped: [`${id} (not_found)`], isUnseen: true };
+  }
   if (model.mode !== asked.mode && model.mode !== MODES[operation]) return { model: undefined, skipped: [`${id} (mode)`] };
   if (model.targets.length === 0) return { model: undefined, skipped: [`${id} (provider)`] };
   const able: Target[] = [];

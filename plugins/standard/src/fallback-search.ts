@@ -73,11 +73,12 @@ export class StandInSearch implements StandInsLeft {
   /** The next model that can stand in after a failure, and its request. Each is returned once. */
   async next(error: GatewayError): Promise<Instead | undefined> {
     const { exchange, request } = this.#parts;
-    for (const { id, overrides } of this.#remaining(error)) {
+    for (const { id, overrides, isOfRequest } of this.#remaining(error)) {
       this.#passedIds.add(id);
-      const { model, skipped } = await this.#candidate(id);
+      const { model, skipped, isUnseen } = await this.#candidate(id);
       for (const what of skipped) exchange.note("fallback", "skipped", what);
-      reportSkipped(exchange, skipped);
+      // A name of the operator's list that the key does not see stays unseen.
+      if (isUnseen !== true || isOfRequest === true) reportSkipped(exchange, skipped);
       if (model === undefined) continue;
       this.#asked += 1;
       return { model, request: { ...request, document: request.document.with(overrides) } };

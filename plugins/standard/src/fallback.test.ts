@@ -115,7 +115,7 @@ async function run({ failing, fields = {}, body = {}, config, exchange: parts }:
 describe("the fallback step", () => {
   it("does nothing while the first model answers", async () => {
     const { outcome, called, exchange } = await run({ failing: {} });
-    expect([outcome, called, exchange.headers.size]).toEqual(["answered", ["first"], 0]);
+    expect([outcome, called, [...exchange.headers]]).toEqual(["answered", ["first"], [["x-sluice-fallbacks", "0"]]]);
   });
 
   it("asks the models of the list in turn, with no target chosen, and says how many", async () => {
@@ -273,8 +273,8 @@ describe("the request's own fallbacks", () => {
 
 describe("a model that cannot stand in", () => {
   it.each([
-    ["is hidden from the key", "hidden", {}, null],
-    ["does not exist", "nowhere", {}, null],
+    ["is hidden from the key", "hidden", {}, "hidden (not_found)"],
+    ["does not exist", "nowhere", {}, "nowhere (not_found)"],
     ["is the model itself", "first", {}, null],
     ["has no provider", "empty", {}, "empty (provider)"],
     ["is of another mode", "embedder", {}, "embedder (mode)"],

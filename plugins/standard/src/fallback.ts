@@ -74,6 +74,7 @@ export const fallback = defineStep<FallbackConfig>({
         const { model, request } = exchange;
         if (model === undefined || request === undefined) return next();
         const standIns = standInsOf(request, model);
+        exchange.headers.set(COUNT_HEADER, "0");
         const { classes, max } = config;
         const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
         keepTry(exchange, search);
@@ -121,6 +122,7 @@ async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, 
   }
 }
 
+exchange.headers.set(COUNT_HEADER, "0");
 /** Why no other model is asked after a failure. */
 function whyNone({ signal }: Exchange, isOver: boolean): string {
   if (signal.aborted) return "the request has ended, after";

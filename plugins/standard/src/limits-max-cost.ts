@@ -3,7 +3,7 @@
 import { type Exchange, GatewayError, type Host, type Identity, type JsonDocument, type Model } from "@sluice/spec";
 import type { LimitsConfig } from "./limits-config.ts";
 import { type CostEstimator, estimateTokens, type TokenEstimate } from "./limits-estimate.ts";
-import { usd } from "./limits-refusal.ts";
+import { NO_RETRY, usd } from "./limits-refusal.ts";
 
 /** The header that asks for less than the option says. */
 export const MAX_COST_HEADER = "x-sluice-max-cost";
@@ -72,6 +72,7 @@ export function fitToCost(
   const what = fitted?.nanoUsd === undefined ? "has no known price" : `may cost ${usd(fitted.nanoUsd)} US dollars`;
   throw new GatewayError("budget_exceeded", `The request ${what}, and is allowed ${usd(most)}; a smaller max_tokens may help.`, {
     param: MAX_COST_HEADER,
+    headers: NO_RETRY,
   });
 }
 
@@ -79,7 +80,7 @@ export function fitToCost(
 export function checkMaxCost({ model }: Exchange, nanoUsd: number, most: number): void {
   if (nanoUsd <= most) return;
   const message = `The request may cost more than the ${usd(most)} US dollars it is allowed, at ${model?.id ?? "this model"}.`;
-  throw new GatewayError("budget_exceeded", message, { param: MAX_COST_HEADER });
+  throw new GatewayError("budget_exceeded", message, { param: MAX_COST_HEADER, headers: NO_RETRY });
 }
 
 function cheaperModel(

@@ -19,6 +19,9 @@ import type { BudgetRule, Rule } from "./limits-rule.ts";
 /** A slot is free when some request ends: nobody knows when. */
 const SLOT_WAIT_MS = 1_000;
 
+/** Official clients repeat a 429 by themselves, unless this says that it does not help. */
+export const NO_RETRY = Object.freeze({ "x-should-retry": "false" });
+
 /** What nothing else tells: which kind of limit refused. Its name on the page begins with `sluice_limits_`. */
 export const REFUSALS: MetricDescription = {
   name: "refusals_total",
@@ -73,6 +76,7 @@ export function refusalOf(
     : `The ${rule.whose}'s limit of ${limit} ${rule.kind} in ${span} is reached.`;
   return new GatewayError("rate_limited", message, {
     retryable: isOfTarget,
+    ...(neverFits ? { headers: NO_RETRY } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
 }
@@ -114,14 +118,20 @@ function budgetRefusal(
       : `The ${whose}'s budget of ${usd(limitNanoUsd)} US dollars is spent or reserved.${stand}`;
   return new GatewayError("budget_exceeded", message, {
     retryable: isOfTarget,
+    headers: NO_RETRY,
     ...(period.endMs === null ? {} : { retryAfterMs: Math.max(1_000, period.endMs - clock.now()) }),
   });
 }
 
 /** The refusal of a call without a known price where a budget holds. Another target may have one. */
 export function unpricedRefusal(model: string): GatewayError {
+<<<<<<< HEAD
   const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
   return new GatewayError("budget_exceeded", message, { param: "model", retryable: true });
+=======
+  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price, and a budget holds for this request; the operator can set a price.`;
+  return new GatewayError("budget_exceeded", message, { param: "model", retryable: true, headers: NO_RETRY });
+>>>>>>> bfb8cf5 (errors: text codes, x-should-retry, 414; x-sluice-fallbacks is always there)
 }
 
 /** Sets `x-ratelimit-*` by the tightest of the client's own windows. */

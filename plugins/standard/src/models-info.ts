@@ -40,6 +40,8 @@ function chosen(shown: readonly Model[], id: string | undefined): readonly Model
 function itemOf(model: Model, host: Host): JsonObject {
   return {
     model_name: model.id,
+    // What tools made for a LiteLLM proxy read: the target's public name, and nothing of its credential or address.
+    ...(model.targets[0] === undefined ? {} : { litellm_params: { model: model.targets[0].id } }),
     targets: model.targets.map(({ provider, model: name }) => ({ provider, model: name })),
     model_info: modelInfoOf(model, host),
   };

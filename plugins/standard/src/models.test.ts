@@ -191,6 +191,7 @@ describe("the details of models", () => {
     const { data } = await ask("", MASTER, { step: "model-info" });
     expect(data[0]).toEqual({
       model_name: "a",
+      litellm_params: { model: "main/gpt-a" },
       targets: [{ provider: "main", model: "gpt-a" }],
       model_info: {
         id: "a",

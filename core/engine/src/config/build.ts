@@ -91,6 +91,7 @@ function serverOf(
     ...(server.tls === undefined ? {} : { tls: tlsOf(server.tls, dirname(document.path)) }),
     workers: server.workers === "auto" ? availableParallelism() : server.workers,
     authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
+    errorCode: server.error_code,
     openDocs: server.open_docs,
     drainTimeoutMs: milliseconds(server.drain_timeout),
     drainDelayMs: milliseconds(server.drain_delay),

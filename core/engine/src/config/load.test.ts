@@ -60,6 +60,7 @@ describe("a snapshot", () => {
       reload: "on_save",
       admin: { host: "127.0.0.1", port: 4001 },
       authHeaders: ["x-service-api-key"],
+      errorCode: "status",
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,

@@ -1,6 +1,6 @@
 /** `server:` as the process reads it. */
 
-import type { Secret } from "@sluice/spec";
+import type { ErrorCodeForm, Secret } from "@sluice/spec";
 import type { Position } from "./position.ts";
 
 /** `server:`, spans in milliseconds and sizes in bytes. */
@@ -20,6 +20,8 @@ export interface ServerSettings {
   readonly workers: number;
   /** Lower-case header names that carry a key, before `authorization`. */
   readonly authHeaders: readonly string[];
+  /** What `error.code` is in the errors of the public listener. */
+  readonly errorCode: ErrorCodeForm;
   /** Whether `/openapi.json` and `/docs` need no key. */
   readonly openDocs: boolean;
   readonly drainTimeoutMs: number;

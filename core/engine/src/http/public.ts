@@ -76,7 +76,7 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
       ? error
       : new GatewayError("internal_error", "The gateway failed on this request.", { cause: error });
     if (failure.status === 500) parts.log.error("request failed", { request_id: id, error: failure });
-    writeError(response, failure, ["x-request-id", id]);
+    writeError(response, failure, ["x-request-id", id], parts.live(ctx.req)?.snapshot.server.errorCode);
     parts.metrics.countUnrouted(failure.status, failure.code);
   }
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
@@ -144,6 +144,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     generation: generation.number,
     deadlineMs: route.deadlineMs,
     clock: parts.clock,
+    codeForm: server.errorCode,
     note: (of, attempt) => note.write(of, attempt),
     ...(route.beforeBody.length > 0 && { beforeBody: (asking: Exchange) => runBeforeBody(route.beforeBody, asking) }),
     hold: (bytes, { identity }) => held.take(bytes, identity),

@@ -104,7 +104,7 @@ async function answer(
         return mayExplain(exchange) ? explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : "";
       };
       const headers = replyHeaders(exchange, parts.clock);
-      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, exchange.signal);
+      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, exchange.signal, exchange.codeForm);
       if (failure !== undefined) report(exchange, failure, parts.log);
       return;
     }
@@ -148,12 +148,12 @@ async function refuse(
     return;
   }
   try {
-    writeError(response, error, headersOf(exchange, outline, error.status, parts));
+    writeError(response, error, headersOf(exchange, outline, error.status, parts), exchange.codeForm);
   } catch (cause) {
     // A step may have set a header that cannot be sent.
     parts.log.error("the headers of a reply cannot be sent", { request_id: exchange.id, error: cause });
     if (response.headersSent) response.destroy();
-    else writeError(response, error, ["x-request-id", exchange.id]);
+    else writeError(response, error, ["x-request-id", exchange.id], exchange.codeForm);
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type Attempt,
   type ClientRequest,
   type Clock,
+  type ErrorCodeForm,
   type Exchange,
   type Gate,
   GatewayError,
@@ -32,6 +33,8 @@ export interface ExchangeOptions {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
+  /** What `error.code` is in this client's errors. */
+  readonly codeForm?: ErrorCodeForm;
   /** What must agree before the body is read. */
   readonly beforeBody?: (exchange: Exchange) => Soon<void>;
   /** Counts bytes that the exchange keeps; false: there is no room for them. */
@@ -48,6 +51,7 @@ export class LiveExchange implements Exchange {
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly generation: number;
+  readonly codeForm: ErrorCodeForm | undefined;
   deadlineMs: number;
   readonly startedAtMs: number;
   /** The start on the monotonic clock. */
@@ -95,6 +99,7 @@ export class LiveExchange implements Exchange {
     this.operation = options.operation;
     this.client = options.client;
     this.generation = options.generation;
+    this.codeForm = options.codeForm;
     this.#clock = options.clock;
     this.#beforeBody = options.beforeBody;
     this.#read = options.read;

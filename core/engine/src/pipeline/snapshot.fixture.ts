@@ -48,6 +48,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       port: 0,
       admin: { host: "127.0.0.1", port: 0 },
       authHeaders: [],
+      errorCode: "status",
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,

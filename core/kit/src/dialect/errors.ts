@@ -142,7 +142,12 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
         provider,
       });
     case "quota":
-      return new GatewayError("upstream_rate_limited", say("The upstream's quota is spent."), { retryable: false, provider });
+      return new GatewayError("upstream_rate_limited", say("The upstream's quota is spent."), {
+        retryable: false,
+        provider,
+        // A spent quota comes back with the next period: official clients would repeat the 429 at once.
+        headers: { "x-should-retry": "false" },
+      });
     case "rate_limit":
       return new GatewayError("upstream_rate_limited", say("The upstream's rate limit is reached."), wait);
     case "overloaded":

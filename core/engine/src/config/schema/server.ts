@@ -87,6 +87,13 @@ export const serverSchema: JsonSchema = {
       uniqueItems: true,
       items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
     },
+    error_code: {
+      type: "string",
+      enum: ["status", "text"],
+      default: "status",
+      description:
+        "What `error.code` is in errors of the public listener. `status`: the HTTP status, an integer. `text`: a word, for clients that tell errors apart by it: the code of docs/errors.md (`context_length_exceeded`), or the upstream's own (`insufficient_quota`) where that one begins with `upstream_`.",
+    },
     open_docs: {
       type: "boolean",
       default: false,
@@ -219,6 +226,7 @@ export interface ServerSection {
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly workers: number | "auto";
   readonly auth_headers: readonly string[];
+  readonly error_code: "status" | "text";
   readonly open_docs: boolean;
   readonly drain_timeout: string;
   readonly drain_delay: string;

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { nextTurn } from "@sluice/kit/transport";
-import { errorBody, type GatewayError } from "@sluice/spec";
+import { errorBody, type ErrorCodeForm, type GatewayError } from "@sluice/spec";
 
 /** How long a client that still writes may go on, in milliseconds, before its connection closes. */
 const LINGER_MS = 2_000;
@@ -10,9 +10,14 @@ const LINGER_MS = 2_000;
 const LARGE_BODY_BYTES = 65_536;
 
 /** Answers with an error as JSON. Does nothing when the client is gone. */
-export function writeError(response: ServerResponse, error: GatewayError, headers: readonly string[]): void {
+export function writeError(
+  response: ServerResponse,
+  error: GatewayError,
+  headers: readonly string[],
+  codeForm?: ErrorCodeForm,
+): void {
   if (response.destroyed || response.headersSent) return;
-  const body = Buffer.from(JSON.stringify(errorBody(error)));
+  const body = Buffer.from(JSON.stringify(errorBody(error, codeForm)));
   const all = [...headers, "content-type", "application/json", "content-length", String(body.length)];
   for (const [name, value] of Object.entries(error.headers ?? {})) all.push(name, value);
   if (error.retryAfterMs !== undefined) all.push("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));

@@ -11,9 +11,9 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? exchange.served;
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
+    const model = (last.model ?? exchange.model)?.id ?? exchange.request?.model ?? "";
+    if (model !== "") headers.push("x-sluice-model", headerSafe(model));
     headers.push(
-      "x-sluice-model",
-      headerSafe((last.model ?? exchange.model)?.id ?? exchange.request?.model ?? ""),
       "x-sluice-provider",
       last.target.provider,
       "x-sluice-attempts",

@@ -26,7 +26,7 @@ describe("a stream", () => {
     expect(failure).toBeUndefined();
     expect(body).toBe('data: {"a":1}\n\ndata: {"a":2}\n\ndata: [DONE]\n\n');
     expect(raw).toMatch(
-      /^HTTP\/1\.1 200 OK\r\nx-a: b\r\ncontent-type: text\/event-stream\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n/,
+      /^HTTP\/1\.1 200 OK\r\nx-a: b\r\ncontent-type: text\/event-stream; charset=utf-8\r\ncache-control: no-cache\r\nx-accel-buffering: no\r\n/,
     );
   });
 

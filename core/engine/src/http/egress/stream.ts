@@ -1,7 +1,7 @@
 /** Streams on the wire: server-sent events, with back-pressure, and failures told inside the stream. */
 
 import type { ServerResponse } from "node:http";
-import { errorBody, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
+import { errorBody, type ErrorCodeForm, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
 import { asGatewayError } from "@sluice/kit/transport";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
@@ -25,8 +25,10 @@ export async function writeStream(
   heartbeatMs: number,
   settle: (failure: GatewayError | undefined) => Promise<string>,
   signal?: AbortSignal,
+  codeForm?: ErrorCodeForm,
 ): Promise<GatewayError | undefined> {
-  headers.push("content-type", "text/event-stream", "cache-control", "no-cache", "x-accel-buffering", "no");
+  // Some clients read `text/*` without a charset as ISO-8859-1.
+  headers.push("content-type", "text/event-stream; charset=utf-8", "cache-control", "no-cache", "x-accel-buffering", "no");
   response.writeHead(reply.status, headers);
   const heartbeat = startHeartbeat(response, heartbeatMs);
   const writer = new EventWriter(response, heartbeat);
@@ -42,7 +44,7 @@ export async function writeStream(
     // The first failure is the one the client is told.
     failure ??= asGatewayError(error);
   }
-  response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure))}\n\n`));
+  response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure, codeForm))}\n\n`));
   return failure;
 }
 
