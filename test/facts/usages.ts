@@ -112,13 +112,29 @@ export const USAGES: readonly (readonly [provider: string, what: string, native:
   ],
   [
     "cohere",
-    "billed units, not what the API adds by itself",
+    "the tokens that the model read, and the units that are billed",
     {
       billed_units: { input_tokens: 100, output_tokens: 20 },
       tokens: { input_tokens: 600, output_tokens: 22 },
       cached_tokens: 40,
     },
-    { promptTokens: 100, completionTokens: 20, totalTokens: 120, cachedTokens: 40 },
+    {
+      promptTokens: 600,
+      completionTokens: 22,
+      totalTokens: 622,
+      cachedTokens: 40,
+      billed: { promptTokens: 100, completionTokens: 20 },
+    },
+  ],
+  [
+    "cohere",
+    "cached tokens beyond the billed units",
+    {
+      billed_units: { input_tokens: 91, output_tokens: 20 },
+      tokens: { input_tokens: 2_400, output_tokens: 20 },
+      cached_tokens: 2_000,
+    },
+    { promptTokens: 2_400, cachedTokens: 2_000, billed: { promptTokens: 91, completionTokens: 20 } },
   ],
   ["cohere", "tokens alone", { tokens: { input_tokens: 100, output_tokens: 20 } }, { promptTokens: 100, completionTokens: 20 }],
   ...[

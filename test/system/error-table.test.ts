@@ -59,6 +59,13 @@ interface Row {
   readonly also?: Readonly<Record<string, string | RegExp>>;
 }
 
+/** `error.provider`: the upstream's own words. */
+const upstreamWords: unknown = {
+  status: expect.any(Number),
+  type: expect.toSatisfy((word) => word === null || typeof word === "string"),
+  code: expect.toSatisfy((word) => word === null || typeof word === "string" || typeof word === "number"),
+  message: expect.toSatisfy((word) => word === null || typeof word === "string"),
+};
 const good = (more: object = {}) => ({ model: "gpt-4o-mini", messages: MESSAGES, ...more });
 const JSON_ROUTES: readonly (readonly [path: string, body: object])[] = [
   [CHAT, good()],
@@ -70,6 +77,7 @@ const JSON_ROUTES: readonly (readonly [path: string, body: object])[] = [
 const READ_ROUTES = ["/v1/models", "/models", "/v1/models/echo", "/v1/model/info", "/spend/logs", "/spend/tags"];
 
 const ROWS: readonly Row[] = [
+  { code: "target_too_long", method: "GET", path: `/v1/models?a=${"x".repeat(4_100)}` },
   ...JSON_ROUTES.flatMap(([path, body]): Row[] => [
     { code: "invalid_json", path, body: "{" },
     { code: "invalid_json", path, body: "[]" },
@@ -126,8 +134,12 @@ describe("the table of errors", () => {
       const status = row.status ?? info.status;
       expect([response.status, response.body.slice(0, 300)]).toEqual([status, expect.any(String)]);
       const parsed = JSON.parse(response.body) as { error: Record<string, unknown> };
+      // What an upstream answered has its words beside ours.
+      const { provider } = parsed.error;
+      const words = provider === undefined ? {} : { provider: upstreamWords };
+      expect(row.upstream === undefined ? provider : undefined).toBeUndefined();
       expect(parsed).toEqual({
-        error: { message: expect.stringMatching(/^\S.{5,}/), type: info.type, code: status, param: row.param ?? null },
+        error: { ...words, message: expect.stringMatching(/^\S.{5,}/), type: info.type, code: status, param: row.param ?? null },
       });
       expect(response.headers["x-request-id"]).toMatch(UUID_V7);
       expect(response.headers["content-type"]).toBe("application/json");

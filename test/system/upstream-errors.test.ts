@@ -88,6 +88,14 @@ afterAll(async () => {
   await upstream?.close();
 });
 
+/** `error.provider` where the upstream said something: its four members and no other. */
+function wordsIn(text: string): object {
+  const { provider } = (JSON.parse(text) as { error: { provider?: object } }).error;
+  if (provider === undefined) return {};
+  expect(Object.keys(provider).toSorted()).toEqual(["code", "message", "status", "type"]);
+  return { provider };
+}
+
 /** Asks by the SDK, expects this error of it, and one failed row. Returns the response's headers. */
 async function expectFailure(ask: { stream: boolean; model?: string }, [status, type, code]: Outcome): Promise<Headers> {
   let text = "";
@@ -105,7 +113,7 @@ async function expectFailure(ask: { stream: boolean; model?: string }, [status, 
   expect(thrown).toBeInstanceOf(status === 400 ? BadRequestError : status === 429 ? RateLimitError : InternalServerError);
   expect(thrown).toMatchObject({ status, type, code: status });
   expect(JSON.parse(text)).toEqual({
-    error: { message: expect.stringMatching(/\S/), type, code: status, param: thrown?.param ?? null },
+    error: { message: expect.stringMatching(/\S/), type, code: status, param: thrown?.param ?? null, ...wordsIn(text) },
   });
   expect(text).not.toMatch(/127\.0\.0\.1|10\.1\.2\.3|localhost|ECONN|sk-upstream|org-Abc|node_modules|\.ts\b/);
   const headers = thrown?.headers ?? new Headers();
@@ -168,7 +176,13 @@ describe("a stream that fails after its first content ends with one error event"
     const status = code === "upstream_timeout" ? 504 : 502;
     const last = JSON.parse(events.pop() ?? "{}") as object;
     expect(last).toEqual({
-      error: { message: expect.stringMatching(/\S/), type: expect.any(String), code: status, param: null },
+      error: {
+        message: expect.stringMatching(/\S/),
+        type: expect.any(String),
+        code: status,
+        param: null,
+        ...wordsIn(JSON.stringify(last)),
+      },
     });
     const chunks = events.map(
       (event) => JSON.parse(event) as { choices: [{ delta: { content?: string }; finish_reason: null }] },

@@ -81,6 +81,8 @@ export interface Attempt {
   replyTexts: (() => readonly string[]) | undefined;
   /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
   replyScale?: (() => number) | undefined;
+  /** The usage that the upstream reported, where it cannot be true: `usage` is then an estimate. */
+  suspectUsage?: Usage | undefined;
   /**
    * Whether the request was written to the upstream in full and nothing has come that says that it cost nothing, as a refusal
    * does. An attempt that fails so may have been billed: `isAmbiguous` of the kit.

@@ -25,8 +25,16 @@ export interface Usage {
   readonly imageCompletionTokens?: number;
   /** Images that were made, where they are billed by the piece. */
   readonly images?: ImageUsage;
+  /** What the provider bills, where it bills other counts than the model read and wrote: cost is made of these alone. */
+  readonly billed?: BilledUsage;
   /** The service tier in the upstream's own word: `default`, `flex`, `priority`, `batch`, … */
   readonly serviceTier?: string;
+}
+
+/** Tokens that are billed. */
+export interface BilledUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
 }
 
 /** Images of one attempt: all of one size and quality. */

@@ -61,7 +61,8 @@ export function translateStream(request: ProviderRequest): StreamTranslator {
 
 function withDeltas(chunk: JsonObject): JsonObject {
   const { choices } = chunk;
-  if (!Array.isArray(choices)) return { ...chunk, choices: [] };
+  if (!Array.isArray(choices) || choices.length === 0)
+    return { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: null }] };
   return {
     ...chunk,
     choices: choices.map((choice: JsonValue) =>

@@ -56,20 +56,27 @@ export function decodeChat(body: Uint8Array, request: ProviderRequest, names: Na
 }
 
 /**
- * The usage. Its counts are the billed ones, for they are what is paid: `tokens` also holds what the API adds to a prompt by
- * itself. Where nothing is said of billing, tokens count.
+ * The usage. Its counts are `tokens`: what the model read and wrote, cached tokens included. Where the API bills other counts
+ * (`billed_units`), cost is made of those; where it says nothing of tokens, they count.
  */
 export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isObject(value)) return undefined;
-  const billed = isObject(value.billed_units) ? value.billed_units : {};
+  const units = isObject(value.billed_units) ? value.billed_units : {};
   const tokens = isObject(value.tokens) ? value.tokens : {};
-  const promptTokens = tokenCount(billed.input_tokens) ?? tokenCount(tokens.input_tokens);
+  const billedPrompt = tokenCount(units.input_tokens);
+  const billedCompletion = tokenCount(units.output_tokens);
+  const promptTokens = tokenCount(tokens.input_tokens) ?? billedPrompt;
+  const completionTokens = tokenCount(tokens.output_tokens) ?? billedCompletion;
   const cached = tokenCount(value.cached_tokens);
+  const billed = {
+    promptTokens: billedPrompt ?? promptTokens ?? 0,
+    completionTokens: billedCompletion ?? completionTokens ?? 0,
+  };
   return usageOf({
     promptTokens,
-    completionTokens: tokenCount(billed.output_tokens) ?? tokenCount(tokens.output_tokens),
-    // Cached tokens are a part of `tokens`; of the billed ones only where they fit.
+    completionTokens,
     cachedTokens: cached !== undefined && promptTokens !== undefined && cached <= promptTokens ? cached : undefined,
+    billed: billed.promptTokens === promptTokens && billed.completionTokens === completionTokens ? undefined : billed,
   });
 }
 

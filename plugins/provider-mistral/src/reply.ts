@@ -13,7 +13,7 @@ import {
   type UpstreamFailure,
   wordsOf,
 } from "@sluice/kit/dialect";
-import { createChatTranslator, decodeChat } from "@sluice/kit/openai";
+import { createChatTranslator, decodeChat, splitCalls } from "@sluice/kit/openai";
 import type {
   DecodedReply,
   ErrorReply,
@@ -33,8 +33,9 @@ export function decodeReply(body: Uint8Array, request: ProviderRequest, names: N
   const value = readJsonBody(body);
   if (value.object === "error") throw upstreamError({ ...failureOf(value), words: wordsOf(value) });
   if (!Array.isArray(value.choices)) return decodeChat(body, request.replyModel, request);
-  const choices = objectsOf(value.choices).map((choice) => {
-    const message = isObject(choice.message) ? choice.message : {};
+  const choices = value.choices.map((choice: JsonValue) => {
+    if (!isObject(choice) || !isObject(choice.message)) return choice;
+    const { message } = choice;
     const calls = objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
     const told = { ...message, ...plainContent(message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
     return { ...choice, message: told, ...finish(choice.finish_reason, calls.length > 0) };
@@ -58,7 +59,9 @@ export function translateStream(request: ProviderRequest, makeNames: () => NameM
       if (chunk.object === "error") throw upstreamError({ ...failureOf(chunk), words: wordsOf(chunk) });
       const { usage, ...rest } = chunk;
       const choices = objectsOf(chunk.choices).map((choice) => calls.choice(choice));
-      const write = (value: JsonObject): void => inner.event({ event: event.event, data: JSON.stringify(value) }, sink);
+      const write = (value: JsonObject): void => {
+        for (const part of splitCalls(value)) inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
+      };
       if (choices.length > 0 || !isObject(usage)) write(Array.isArray(chunk.choices) ? { ...rest, choices } : rest);
       if (isObject(usage)) write({ ...rest, choices: [], usage: plainUsage(usage) });
     },

@@ -122,7 +122,6 @@ async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, 
   }
 }
 
-exchange.headers.set(COUNT_HEADER, "0");
 /** Why no other model is asked after a failure. */
 function whyNone({ signal }: Exchange, isOver: boolean): string {
   if (signal.aborted) return "the request has ended, after";

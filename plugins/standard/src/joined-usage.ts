@@ -48,6 +48,17 @@ function sumOf(calls: readonly Attempt[]): Usage | undefined {
       const count = usage[name];
       if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
     }
+    if (sum.billed !== undefined || usage.billed !== undefined) {
+      const before = sum.billed ?? {
+        promptTokens: sum.promptTokens - usage.promptTokens,
+        completionTokens: sum.completionTokens - usage.completionTokens,
+      };
+      const more = usage.billed ?? usage;
+      sum.billed = {
+        promptTokens: before.promptTokens + more.promptTokens,
+        completionTokens: before.completionTokens + more.completionTokens,
+      };
+    }
     if (sum.images !== undefined && usage.images !== undefined) {
       sum.images = { ...sum.images, count: sum.images.count + usage.images.count };
     }

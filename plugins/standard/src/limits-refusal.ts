@@ -125,13 +125,8 @@ function budgetRefusal(
 
 /** The refusal of a call without a known price where a budget holds. Another target may have one. */
 export function unpricedRefusal(model: string): GatewayError {
-<<<<<<< HEAD
   const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
-  return new GatewayError("budget_exceeded", message, { param: "model", retryable: true });
-=======
-  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price, and a budget holds for this request; the operator can set a price.`;
   return new GatewayError("budget_exceeded", message, { param: "model", retryable: true, headers: NO_RETRY });
->>>>>>> bfb8cf5 (errors: text codes, x-should-retry, 414; x-sluice-fallbacks is always there)
 }
 
 /** Sets `x-ratelimit-*` by the tightest of the client's own windows. */

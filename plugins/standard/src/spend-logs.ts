@@ -24,7 +24,7 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
     ...optional("userId", parameters.get("user_id")),
   });
   if (scope === undefined) return jsonReply([]);
-  const filter: LedgerFilter = { ...scope, ...range, ...optional("requestId", parameters.get("request_id")) };
+  const filter: LedgerFilter = { ...scope, ...range, ...optional("requestId", requestIdOf(parameters.get("request_id"))) };
   if (isSummary) return listReply(await host.ledger.days(filter, exchange.signal), publicDay);
 
   // One row more than asked for: it tells whether there is another page.
@@ -35,6 +35,11 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
     exchange.headers.set("x-sluice-next-cursor", `${last.requestId}:${last.attempt}`);
   }
   return listReply(page, publicRow);
+}
+
+/** The id of the request, where the id of a completion that the gateway named after it is given. */
+function requestIdOf(id: string | undefined): string | undefined {
+  return id?.replace(/^chatcmpl-(?=[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]+$)/, "");
 }
 
 function refuseWithSummary(parameters: ReadonlyMap<string, string>, names: readonly string[]): void {

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { checkReply } from "@sluice/kit";
-import { type Clock, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
+import { type Clock, type Frame, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
 import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
@@ -11,6 +11,7 @@ import { isLedgerRefusal, ledgerUnavailable } from "../resources/ledger-guard.ts
 import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
 import type { RequestShapes } from "../resources/request-shapes.ts";
 import { writeBytes } from "./egress/bytes.ts";
+import { estimatedUsageEvent, withEstimatedUsage } from "./egress/estimated-usage.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
@@ -91,17 +92,18 @@ async function answer(
       const costNanoUsd = await settle(exchange, parts);
       const headers = headersOf(exchange, outline, reply.status, parts);
       if (costNanoUsd !== undefined) headers.push("x-sluice-cost", usd(costNanoUsd));
-      const written = writeWhole(response, reply, headers);
+      const written = writeWhole(response, withEstimatedUsage(exchange, reply), headers);
       // What a whole reply has replaced goes on within nothing.
       if (exchange.replaced.length > 0) void closeReplies(exchange.replaced);
       if (written !== undefined) await written;
       return;
     }
     case "stream": {
-      const settled = async (cut: GatewayError | undefined): Promise<string> => {
+      const settled = async (cut: GatewayError | undefined, last: Frame | undefined): Promise<string> => {
         if (cut !== undefined) exchange.failure ??= cut;
         await settle(exchange, parts);
-        return mayExplain(exchange) ? explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : "";
+        const usage = cut === undefined ? estimatedUsageEvent(exchange, last) : "";
+        return mayExplain(exchange) ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : usage;
       };
       const headers = replyHeaders(exchange, parts.clock);
       const failure = await writeStream(response, reply, headers, heartbeatMs, settled, exchange.signal, exchange.codeForm);

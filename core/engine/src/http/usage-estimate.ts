@@ -1,8 +1,8 @@
 /** The usage of attempts whose upstream told none: counted from the request and from what the reply said. */
 
-import { isAbandoned, isAmbiguous, isClientGone } from "@sluice/kit";
+import { isAbandoned, isAmbiguous, isClientGone, isObject } from "@sluice/kit";
 import type { Attempt, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/spec";
-import { countPrompt } from "@sluice/kit/openai";
+import { countPrompt, promptParts } from "@sluice/kit/openai";
 import { countNativePrompt } from "@sluice/kit/passthrough";
 import type { FamilyFactors } from "../counting/family-factor.ts";
 
@@ -42,7 +42,9 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
   for (const [index, [prompt, said]] of (await Promise.all(counts)).entries()) {
     const attempt = untold[index] as Attempt;
     const factor = factors.of(attempt.target.model);
-    const { leastUsage: least } = attempt;
+    // Of a usage whose prompt cannot be true, the completion stands.
+    const { suspectUsage: suspect } = attempt;
+    const least = suspect === undefined ? attempt.leastUsage : { promptTokens: 0, completionTokens: suspect.completionTokens };
     // A prompt that was reported needs no count.
     const promptTokens = (least?.promptTokens ?? 0) > 0 ? (least?.promptTokens ?? 0) : Math.round((prompt?.tokens ?? 0) * factor);
     const saidTokens = Math.round(said.tokens * (attempt.replyScale?.() ?? 1) * factor);
@@ -72,7 +74,32 @@ function isUncountable(
   return replyTexts === undefined || isSilent || document.value.background === true;
 }
 
+/** What a provider may add to a prompt by itself: instructions for tools, results of searches. */
+const MOST_ADDED_TOKENS = 20_000;
+/** Ten times the estimate of a text: a token is about four bytes. */
+const MOST_TOKENS_A_BYTE = 2.5;
+
+/**
+ * Whether a reported prompt cannot be true: over ten times what its text can be, and more than a provider adds. A request whose
+ * prompt is not all in its body, media and searches for example, is never judged.
+ */
+function isSuspect({ operation, request }: Exchange, { usage, document = request?.document }: Attempt): boolean {
+  if (usage === undefined || usage.promptTokens <= MOST_ADDED_TOKENS || document === undefined) return false;
+  if (operation !== "chat" && operation !== "embeddings") return false;
+  const size = typeof document.bytes === "string" ? Buffer.byteLength(document.bytes) : document.bytes.length;
+  if (usage.promptTokens <= size * MOST_TOKENS_A_BYTE + MOST_ADDED_TOKENS) return false;
+  const { value } = document;
+  const tools = Array.isArray(value.tools) ? value.tools : [];
+  const hasOwnTools = tools.some((tool: unknown) => !isObject(tool) || tool.type !== "function");
+  const hasSearch = value.web_search_options !== undefined || value.plugins !== undefined;
+  return !hasOwnTools && !hasSearch && promptParts(value).exact;
+}
+
 function isUntold(exchange: Exchange, attempt: Attempt): boolean {
+  if (attempt.suspectUsage === undefined && isSuspect(exchange, attempt)) {
+    attempt.suspectUsage = attempt.usage;
+    attempt.usage = undefined;
+  }
   const { usage, outcome, firstContentAtMs, error, replyTexts, reserved } = attempt;
   if (usage !== undefined || attempt.target.price?.free === true) return false;
   // Of a native reply that is no text nothing is known, unless something was reserved.

@@ -1,7 +1,16 @@
 /** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
 
 import { isAbandoned, isAmbiguous } from "@sluice/kit";
-import { type Attempt, type Clock, type Cost, GatewayError, type JsonObject, type Operation, type SpendRow } from "@sluice/spec";
+import {
+  type Attempt,
+  type Clock,
+  type Cost,
+  GatewayError,
+  type JsonObject,
+  type Operation,
+  type SpendRow,
+  type Usage,
+} from "@sluice/spec";
 import type { LiveExchange } from "./exchange.ts";
 import { boundedModel, boundedNotes, boundedTags } from "./row-bounds.ts";
 
@@ -62,6 +71,7 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   const rule = billingRule(exchange, attempt);
   if (rule !== undefined) row.metadata = { ...row.metadata, ...rule };
   if (attempt.droppedEvents !== undefined) row.metadata = { ...row.metadata, dropped_events: attempt.droppedEvents };
+  if (attempt.suspectUsage !== undefined) row.metadata = { ...row.metadata, suspect_usage: countsOf(attempt.suspectUsage) };
   row.attempt = attempt.number;
   row.targetId = attempt.target.id;
   row.provider = attempt.provider;
@@ -81,6 +91,11 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   row.firstContentAtMs = attempt.firstContentAtMs ?? null;
   row.endedAtMs = attempt.endedAtMs ?? attempt.startedAtMs;
   return row;
+}
+
+/** The counts of a reported usage that cannot be true. */
+function countsOf({ promptTokens, completionTokens, cachedTokens }: Usage): JsonObject {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens ?? null };
 }
 
 /** The row of an attempt that is over; one that is still open is closed. */

@@ -1,6 +1,6 @@
 /** Prices usage. Integer arithmetic; one rounding at the end. */
 
-import type { Price, Rates, Usage } from "@sluice/spec";
+import type { BilledUsage, Price, Rates, Usage } from "@sluice/spec";
 import { type Charge, chargesOf, reachedTier, type TokenKind } from "./charges.ts";
 import { type CostTerms, isSpecialTier, MILLION } from "./terms.ts";
 
@@ -84,7 +84,8 @@ interface Bill {
   readonly scale: bigint;
 }
 
-function billOf(usage: Usage, price: Price, terms: CostTerms): Bill | undefined {
+function billOf(used: Usage, price: Price, terms: CostTerms): Bill | undefined {
+  const usage = used.billed === undefined ? used : billedUsage(used, used.billed);
   if (price.free === true) return { charges: [], factor: 1n, fixed: 0n, scale: 1n };
   const held = ratesOf(usage, price, terms);
   const charges = held === undefined ? undefined : chargesOf(usage, held.rates, price);
@@ -96,6 +97,19 @@ function billOf(usage: Usage, price: Price, terms: CostTerms): Bill | undefined 
   const scale = ONE * ONE * ONE;
   const factor = BigInt(held.multiple) * BigInt(MILLION - discount) * BigInt(MILLION + margin);
   return { charges, factor, fixed: BigInt(fixedPicoUsd) * scale, scale };
+}
+
+/** The usage as it is billed. Cached tokens are a part of it only where they fit into what is billed. */
+function billedUsage(usage: Usage, { promptTokens, completionTokens }: BilledUsage): Usage {
+  const { cachedTokens = 0, images, serviceTier } = usage;
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    ...(cachedTokens > 0 && cachedTokens <= promptTokens ? { cachedTokens } : {}),
+    ...(images === undefined ? {} : { images }),
+    ...(serviceTier === undefined ? {} : { serviceTier }),
+  };
 }
 
 /** The rates of a usage's length and service tier, and a multiple of them in millionths. */

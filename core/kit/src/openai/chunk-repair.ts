@@ -8,7 +8,7 @@ import { replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 
 /** What a reply says of itself where the upstream does not. */
-export type ReplyIdentity = Pick<ProviderRequest, "replyId" | "createdSeconds">;
+export type ReplyIdentity = Pick<ProviderRequest, "replyId" | "createdSeconds"> & Partial<Pick<ProviderRequest, "document">>;
 
 /**
  * Repairs the chunks of one stream. As long as nothing is missing it changes the model's name in the text, and no more;
@@ -79,7 +79,8 @@ export class ChunkRepair {
   #choice(choice: JsonValue): JsonValue {
     if (!isObject(choice) || !isObject(choice.delta)) return choice;
     let { delta } = choice;
-    if (!this.#roles.has(choice.index)) {
+    // A delta that says nothing is no first one: the role would come twice.
+    if (!this.#roles.has(choice.index) && (typeof choice.finish_reason === "string" || Object.keys(delta).length > 0)) {
       this.#roles.add(choice.index);
       if (typeof delta.role !== "string")
         delta = { role: "assistant", ...delta, ...(delta.role === null ? { role: "assistant" } : {}) };

@@ -19,35 +19,39 @@ describe("decodeChat", () => {
   });
 
   it("hands on the very bytes when the model is the same", () => {
-    const bytes = Buffer.from('{"model":"m","choices":[{}],"n":12345678901234567890}');
+    const bytes = Buffer.from('{"model":"m","choices":[{"message":{}}],"n":12345678901234567890}');
     expect(decodeChat(bytes, "m").document.bytes).toBe(bytes);
   });
 
   it("adds a model that is missing", () => {
-    const { document } = decodeChat(Buffer.from('{"choices":[{}],"big":12345678901234567890}'), "m");
-    expect(document.bytes).toBe('{"choices":[{}],"big":12345678901234567890,"model":"m"}');
+    const { document } = decodeChat(Buffer.from('{"choices":[{"message":{}}],"big":12345678901234567890}'), "m");
+    expect(document.bytes).toBe('{"choices":[{"message":{}}],"big":12345678901234567890,"model":"m"}');
   });
 
   it("fills in an id, an object and a time that are missing or empty, and nothing else", () => {
     const identity = { replyId: "chatcmpl-own", createdSeconds: 7 };
     const bare = decodeChat(
-      Buffer.from('{"id":"","model":"m","choices":[{"index":1},{"index":0}],"big":12345678901234567890}'),
+      Buffer.from(
+        '{"id":"","model":"m","choices":[{"index":1,"message":{}},{"index":0,"message":{}}],"big":12345678901234567890}',
+      ),
       "m",
       identity,
     );
     expect(bare.document.bytes).toBe(
-      '{"id":"chatcmpl-own","model":"m","choices":[{"index":1},{"index":0}],"big":12345678901234567890,"object":"chat.completion","created":7}',
+      '{"id":"chatcmpl-own","model":"m","choices":[{"index":1,"message":{}},{"index":0,"message":{}}],"big":12345678901234567890,"object":"chat.completion","created":7}',
     );
-    const whole = Buffer.from('{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{}]}');
+    const whole = Buffer.from('{"id":"x","object":"chat.completion","created":1,"model":"m","choices":[{"message":{}}]}');
     expect(decodeChat(whole, "m", identity).document.bytes).toBe(whole);
   });
 
   it("reads past a byte order mark", () => {
-    expect(decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{}]}'), "m").document.value).toMatchObject({ model: "m" });
+    expect(decodeChat(Buffer.from('\uFEFF{"model":"m","choices":[{"message":{}}]}'), "m").document.value).toMatchObject({
+      model: "m",
+    });
   });
 
   it("reads a body that is a part of a larger buffer", () => {
-    const large = Buffer.from('xx{"model":"m","choices":[{}]}yy');
+    const large = Buffer.from('xx{"model":"m","choices":[{"message":{}}]}yy');
     expect(decodeChat(large.subarray(2, -2), "m").document.value).toMatchObject({ model: "m" });
   });
 

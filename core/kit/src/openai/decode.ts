@@ -19,6 +19,8 @@ export function decodeChat(body: Uint8Array, replyModel: string, identity?: Repl
     if (typeof value.error === "string") throw readEmbeddedError({ message: value.error });
     throw new GatewayError("upstream_invalid_response", "The upstream's reply has no choices.");
   }
+  const odd = value.choices.findIndex((choice: unknown) => !isObject(choice) || !isObject(choice.message));
+  if (odd >= 0) throw new GatewayError("upstream_invalid_response", `The upstream's reply has no message at choices[${odd}].`);
   const usage = readUsage(value.usage, value.service_tier);
   return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
 }

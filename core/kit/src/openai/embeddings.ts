@@ -60,7 +60,9 @@ function checkItems(data: readonly JsonValue[], count: number): boolean {
   const seen = new Uint8Array(count);
   let isOrdered = true;
   for (const [place, item] of data.entries()) {
-    if (!isObject(item) || writtenAs(item) === undefined) throw invalidReply(`has no vector at data[${place}]`);
+    // The values of vectors were cut out: one that is left holds something else than numbers.
+    const isOdd = isObject(item) && Array.isArray(item.embedding) && item.embedding.length > 0;
+    if (isOdd || !isObject(item) || writtenAs(item) === undefined) throw invalidReply(`has no vector at data[${place}]`);
     // An upstream that gives no index sends the items in their order.
     const { index = place } = item;
     if (typeof index !== "number" || seen[index] !== 0) throw invalidReply(`has a wrong or doubled index at data[${place}]`);

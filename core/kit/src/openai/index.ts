@@ -13,6 +13,7 @@ export { createMendedTranslator } from "./mended-stream.ts";
 export { Mender, type OwnFinishReasons } from "./mender.ts";
 export { ObservedText } from "./observed-text.ts";
 export { type ApiOperation, type ApiOperations, createOperations, imagesPerCall, OPENAI_HISTORY } from "./operations.ts";
+export { splitCalls } from "./split-calls.ts";
 export { splitVectors, type Vectors } from "./split-vectors.ts";
 export { PARAMETERS, TOOL_PARAMETERS } from "./parameters.ts";
 export { countPrompt, promptParts, type PromptParts } from "./prompt-tokens.ts";

@@ -71,7 +71,8 @@ describe("a mended stream", () => {
 
   it("tells what was held back at the end mark, where no finish came", () => {
     const { frames, usages, dones } = play([chunk({ delta: { content: "a" } }, { usage: USAGE }), "[DONE]"]);
-    expect([frames.length, usages.length, dones]).toEqual([2, 1, 1]);
+    // The text, the usage, and the finish reason that is inferred.
+    expect([frames.length, usages.length, dones]).toEqual([3, 1, 1]);
   });
 
   it("fails by a finish reason that is a failure, and by the error of a choice", () => {

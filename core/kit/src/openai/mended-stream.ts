@@ -4,6 +4,7 @@ import type { JsonObject, ProviderRequest, StreamSink, StreamTranslator, Upstrea
 import { isObject } from "../json/narrow.ts";
 import { Mender, type OwnFinishReasons } from "./mender.ts";
 import { ThoughtRename } from "./thought-rename.ts";
+import { splitCalls } from "./split-calls.ts";
 import { createChatTranslator } from "./stream.ts";
 import { readUsage } from "./usage.ts";
 
@@ -29,6 +30,11 @@ export function createMendedTranslator(request: ProviderRequest, reasons: OwnFin
     told = text;
     inner.event({ ...event, data: JSON.stringify(chunk) }, sink);
   };
+  const write = (event: UpstreamEvent, chunk: JsonObject, sink: StreamSink, isAsItCame: boolean): void => {
+    const parts = splitCalls(chunk);
+    if (isAsItCame && parts.length === 1) inner.event(event, sink);
+    else for (const part of parts) inner.event({ ...event, data: JSON.stringify(part) }, sink);
+  };
   return {
     event(event, sink) {
       if (pending !== undefined && event.data === "[DONE]") tell({ event: undefined, data: "" }, pending, sink);
@@ -47,14 +53,14 @@ export function createMendedTranslator(request: ProviderRequest, reasons: OwnFin
       const choices = Array.isArray(mended.choices) ? mended.choices : undefined;
       isFinished ||= choices?.some((choice) => isObject(choice) && typeof choice.finish_reason === "string") === true;
       if (choices === undefined || !isObject(usage)) {
-        inner.event(mended === chunk ? event : { ...event, data: JSON.stringify(mended) }, sink);
+        write(event, mended, sink, mended === chunk);
         return;
       }
       if (choices.length === 0) {
         tell(event, mended, sink);
         return;
       }
-      inner.event({ ...event, data: JSON.stringify(content) }, sink);
+      write(event, content, sink, false);
       const { id, object, created, model } = content;
       pending = { id, object, created, model, choices: [], usage };
       if (isFinished) tell(event, pending, sink);

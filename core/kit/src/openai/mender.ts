@@ -40,7 +40,7 @@ export class Mender {
     const part = isObject(choice.delta) ? "delta" : "message";
     const said = choice[part];
     const mended = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
-    const finish = this.#finish(choice);
+    const finish = this.#finish(choice) ?? (part === "message" ? this.#inferred(choice) : undefined);
     return mended === said && finish === undefined
       ? choice
       : { ...choice, ...(mended === undefined ? {} : { [part]: mended }), ...finish };
@@ -91,6 +91,13 @@ export class Mender {
         ? made
         : { ...made, arguments: made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}) },
     };
+  }
+
+  /** The finish reason of a whole reply that names none. The choice says that it is inferred. */
+  #inferred(choice: JsonObject): JsonObject | undefined {
+    if (typeof choice.finish_reason === "string") return undefined;
+    const hasCalls = (this.#calls.get(choice.index)?.length ?? 0) > 0;
+    return { finish_reason: hasCalls ? "tool_calls" : "stop", finish_reason_inferred: true };
   }
 
   /** The finish reason in the dialect's words, where it is another; the provider's own stays beside it. */

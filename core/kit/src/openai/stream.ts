@@ -11,6 +11,8 @@ import {
 import { isObject } from "../json/narrow.ts";
 import { ChunkRepair, type ReplyIdentity } from "./chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
+import { RecentFrames } from "./recent-frames.ts";
+import { asksForUsage, NULL_USAGE, withoutNullUsage, withoutUsage } from "./unasked-usage.ts";
 import { readUsage } from "./usage.ts";
 
 /** A frame whose text is known; the object is parsed on first use. */
@@ -23,7 +25,7 @@ export function chunkFrame(chunk: JsonObject): Frame {
   return { raw: undefined, chunk: () => chunk };
 }
 
-/** Events of one stream that may be no JSON object. They are left out; more of them are a stream of something else. */
+/** Events of one stream that may be no chunk. They are left out and counted; more of them are a stream of something else. */
 const MAX_ODD_EVENTS = 3;
 
 class RawFrame implements Frame {
@@ -47,30 +49,38 @@ class RawFrame implements Frame {
  */
 export function createChatTranslator(replyModel: string, identity?: ReplyIdentity): StreamTranslator {
   const repair = new ChunkRepair(replyModel, identity);
+  // The gateway asks every upstream for the usage: what the client did not ask for is taken out again.
+  const isUsageAsked = asksForUsage(identity?.document);
+  const recent = new RecentFrames();
   let oddEvents = 0;
   return {
     event({ event, data }: UpstreamEvent, sink: StreamSink): void {
       if (data === "[DONE]") {
+        const end = identity === undefined || !sink.committed ? undefined : recent.missingFinish();
+        if (end !== undefined) sink.frame(chunkFrame(end), "content");
         sink.done();
         return;
       }
-      const frame = rawFrame(repair.text(data));
+      const mentionsUsage = data.includes('usage"');
+      const isNullUsage = mentionsUsage && data.includes(NULL_USAGE);
+      const text = repair.text(data);
+      const frame = rawFrame(isNullUsage && !isUsageAsked ? withoutNullUsage(text) : text);
       // Inside a string these words would carry a backslash before their quote. Without the first one: quotes are everywhere,
       // and a search for a rarer character is faster.
-      const isTelling =
-        event === "error" || (data.includes('usage"') && !data.includes('"usage":null')) || data.includes('error"');
+      const isTelling = event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
       // A cut event lacks its closing brace. Two characters tell; only then is the text parsed.
       const isWhole = data.startsWith("{") && data.endsWith("}");
       if (sink.committed && !isTelling && isWhole && !repair.isSuspect(data)) {
         sink.frame(frame, "content");
+        recent.add(frame);
         return;
       }
       const chunk = parse(frame);
-      if (chunk === undefined) {
+      if (chunk === undefined || hasOddChoice(chunk)) {
         // An empty text says nothing: some keep the connection alive by it.
         if (data === "") return;
         if (++oddEvents > MAX_ODD_EVENTS) {
-          throw new GatewayError("upstream_invalid_response", "Events of the upstream's stream are no JSON objects.");
+          throw new GatewayError("upstream_invalid_response", "Events of the upstream's stream are no chunks of a reply.");
         }
         sink.dropped?.();
         return;
@@ -80,11 +90,11 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       const usage = readUsage(chunk.usage, chunk.service_tier);
       if (usage !== undefined) sink.usage(usage);
       const isUsageOnly = usage !== undefined && Array.isArray(chunk.choices) && chunk.choices.length === 0;
-      const repaired = repair.chunk(chunk);
-      sink.frame(
-        repaired === chunk ? frame : chunkFrame(repaired),
-        isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble",
-      );
+      const whole = repair.chunk(chunk);
+      const repaired = isUsageOnly || isUsageAsked ? whole : withoutUsage(whole);
+      const made = repaired === chunk ? frame : chunkFrame(repaired);
+      if (!isUsageOnly) recent.add(made);
+      sink.frame(made, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
     },
   };
 }
@@ -102,6 +112,11 @@ function hasDelta(delta: unknown): boolean {
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
+}
+
+/** Whether a choice is no object: what a client would read of it is not there. */
+function hasOddChoice({ choices }: JsonObject): boolean {
+  return Array.isArray(choices) && !choices.every((choice) => isObject(choice));
 }
 
 /** The object of an event, `undefined` when its text is none. */

@@ -105,7 +105,7 @@ function word(value: JsonValue | undefined): string | undefined {
 
 /** The parts of a usage as they were read. */
 type ReadUsage = Pick<Usage, "promptTokens" | "completionTokens" | "totalTokens"> & {
-  readonly [Part in Exclude<keyof Usage, "images">]?: Usage[Part] | undefined;
+  readonly [Part in Exclude<keyof Usage, "images" | "billed">]?: Usage[Part] | undefined;
 };
 
 /** A usage, only with the parts that are known. None is deleted: an object that lost a member is slow to read ever after. */

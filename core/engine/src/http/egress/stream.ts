@@ -15,7 +15,7 @@ const GRACE_MS = 250;
 /**
  * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
  * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the
- * comment to write before it. A stream that has nothing to say for `heartbeatMs` writes a comment. `signal` ends it, whatever a
+ * text to write before it: comments, and events that it makes after the stream's `last` frame. A stream that has nothing to say for `heartbeatMs` writes a comment. `signal` ends it, whatever a
  * step has made of it: its reason is then the failure.
  */
 export async function writeStream(
@@ -23,7 +23,7 @@ export async function writeStream(
   reply: StreamReply,
   headers: string[],
   heartbeatMs: number,
-  settle: (failure: GatewayError | undefined) => Promise<string>,
+  settle: (failure: GatewayError | undefined, last: Frame | undefined) => Promise<string>,
   signal?: AbortSignal,
   codeForm?: ErrorCodeForm,
 ): Promise<GatewayError | undefined> {
@@ -39,7 +39,7 @@ export async function writeStream(
   heartbeat.stop();
   let comment = "";
   try {
-    comment = await settle(failure);
+    comment = await settle(failure, writer.last);
   } catch (error) {
     // The first failure is the one the client is told.
     failure ??= asGatewayError(error);
@@ -103,6 +103,8 @@ class EventWriter {
   readonly #response: ServerResponse;
   readonly #heartbeat: Heartbeat;
   #pending = "";
+  /** The frame that was written last. */
+  last: Frame | undefined;
   #isScheduled = false;
 
   constructor(response: ServerResponse, heartbeat: Heartbeat) {
@@ -112,6 +114,7 @@ class EventWriter {
 
   /** Takes a frame. Returns a promise when the client reads more slowly than the upstream writes. */
   write(frame: Frame): Promise<void> | undefined {
+    this.last = frame;
     const data = frame.raw ?? JSON.stringify(frame.chunk());
     // Multi-line data arrives joined by line feeds and leaves the same way.
     this.#pending += data.includes("\n") ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` : `data: ${data}\n\n`;
