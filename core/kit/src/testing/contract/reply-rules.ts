@@ -89,6 +89,8 @@ interface ChoiceState {
 function checkDelta(choice: JsonObject, states: Map<unknown, ChoiceState>): void {
   const delta = isObject(choice.delta) ? choice.delta : {};
   let state = states.get(choice.index);
+  // An empty delta, of a filter report for example, is no first one.
+  if (state === undefined && Object.keys(delta).length === 0 && typeof choice.finish_reason !== "string") return;
   if (state === undefined) {
     must(delta.role === "assistant", "The first delta of a choice has no role.");
     states.set(choice.index, (state = { finish: undefined, calls: new Set() }));
