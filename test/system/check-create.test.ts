@@ -69,7 +69,7 @@ describe("sluice check makes every plugin", () => {
           "  - limits",
           "  - { use: moody, with: { fails: create } }\n  - limits",
         ),
-      /^pipelines\/chat\.yaml:14:\d+ /m,
+      /^pipelines\/chat\.yaml:15:\d+ /m,
     ],
   ])("and tells of a %s that cannot be made, where it stands", async (_kind, spoil, place) => {
     spoil();
@@ -105,7 +105,7 @@ describe("sluice check makes every plugin", () => {
       const guarded = "  - { use: guardrails, with: { output: [moon], stream: window } }";
       edit(join(workspace.pipelinesFolder, "chat.yaml"), "  - guardrails ", `${guarded} `);
       const { code, stdout } = await check();
-      expect(stdout).toMatch(/^pipelines\/chat\.yaml:16:\d+ .*moon/m);
+      expect(stdout).toMatch(/^pipelines\/chat\.yaml:17:\d+ .*moon/m);
       expect(code).toBe(1);
     },
   );

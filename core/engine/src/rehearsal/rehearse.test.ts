@@ -54,7 +54,7 @@ describe("the shipped pipelines", () => {
     async (environment) => {
       const results = await run(undefined, { environment });
       expect(messagesOf(results)).toEqual([]);
-      expect(new Set(results.map(({ file }) => file)).size).toBe(7);
+      expect(new Set(results.map(({ file }) => file)).size).toBe(8);
     },
   );
 
@@ -142,9 +142,10 @@ describe("an upstream", () => {
 
   it("that needs no network answers by itself, until the test says what it does", async () => {
     const request = "{ model: echo, num_retries: 0, messages: [{ role: user, content: Hello }] }";
-    const echoed = one(`request: ${request}, expect: { status: 200, text: Hello, upstream_calls: 1, targets: [echo/echo] }`);
+    const key = "key: { models: [echo] }";
+    const echoed = one(`${key}, request: ${request}, expect: { status: 200, text: Hello, upstream_calls: 1, targets: [echo/echo] }`);
     expect(messagesOf(await run(echoed))).toEqual([]);
-    const told = one(`request: ${request}, upstream: [{ status: 500 }], expect: { status: 502, upstream_calls: 1 }`);
+    const told = one(`${key}, request: ${request}, upstream: [{ status: 500 }], expect: { status: 502, upstream_calls: 1 }`);
     expect(messagesOf(await run(told))).toEqual([]);
   });
 
