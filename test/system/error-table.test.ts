@@ -103,7 +103,11 @@ const ROWS: readonly Row[] = [
   { code: "route_not_found", method: "GET", path: "/nothing", key: "none" },
   { code: "method_not_allowed", method: "POST", path: "/docs", body: {}, also: { allow: "GET, HEAD" } },
   { code: "method_not_allowed", method: "PUT", path: "/health/live", body: {}, also: { allow: "GET, HEAD" } },
-  { code: "unsupported_parameter", body: { ...good({ tools: [{ type: "function", function: { name: "f" } }] }), model: "echo" }, param: "tools" },
+  {
+    code: "unsupported_parameter",
+    body: { ...good({ tools: [{ type: "function", function: { name: "f" } }] }), model: "echo" },
+    param: "tools",
+  },
   { code: "upstream_rejected", body: good(), upstream: 400 },
   { code: "upstream_rejected", body: good(), upstream: 404, status: 404 },
   { code: "upstream_rejected", body: good(), upstream: 422, status: 422 },

@@ -9,7 +9,8 @@ type Manifest = Readonly<Record<string, unknown>>;
 const { resolve } = createRequire(import.meta.filename);
 const ENGINE = realpathSync(join(import.meta.dirname, "../../.."));
 
-const COMPILES = { typecheck: "tsc", build: "tsc -p tsconfig.build.json", prepare: "npm run build" };
+/** Scripts of a package outside of a checkout, which is compiled before it is packed. */
+export const COMPILES = { typecheck: "tsc", build: "tsc -p tsconfig.build.json", prepare: "npm run build" };
 
 /**
  * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it, so those are peers; for its own
