@@ -1,9 +1,9 @@
 /** The commands of the documents, held against what the command line itself says it takes. */
 
-import { COMPILES } from "../../core/engine/src/cli/new/manifest.ts";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { COMPILES } from "../../core/engine/src/cli/new/manifest.ts";
 import { runCommand } from "./gateway-process.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

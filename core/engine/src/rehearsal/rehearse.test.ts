@@ -143,7 +143,9 @@ describe("an upstream", () => {
   it("that needs no network answers by itself, until the test says what it does", async () => {
     const request = "{ model: echo, num_retries: 0, messages: [{ role: user, content: Hello }] }";
     const key = "key: { models: [echo] }";
-    const echoed = one(`${key}, request: ${request}, expect: { status: 200, text: Hello, upstream_calls: 1, targets: [echo/echo] }`);
+    const echoed = one(
+      `${key}, request: ${request}, expect: { status: 200, text: Hello, upstream_calls: 1, targets: [echo/echo] }`,
+    );
     expect(messagesOf(await run(echoed))).toEqual([]);
     const told = one(`${key}, request: ${request}, upstream: [{ status: 500 }], expect: { status: 502, upstream_calls: 1 }`);
     expect(messagesOf(await run(told))).toEqual([]);
