@@ -118,6 +118,7 @@ export function openLedger(
   return {
     ...ledger,
     async close() {
+      ledger.settleRefusals();
       await ledger.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS)).catch((error: unknown) => {
         log.warn("rows stay in the outbox and are moved by the next start", { error });
       });

@@ -44,6 +44,8 @@ export interface SpendRow {
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly clientAddress: string | null;
+  /** Requests that the row stands for, where refused requests are counted together. Absent: one. */
+  readonly requests?: number | undefined;
 }
 
 /** Which rows a reader means. All members are ANDed. */
@@ -101,6 +103,7 @@ export interface LedgerDay {
 /** The rows that carry one tag, summed up exactly. */
 export interface LedgerTag {
   readonly tag: string;
+  /** Rows; one that stands for several requests counts as so many. */
   readonly rows: number;
   /** Rows whose cost is unknown. */
   readonly unpricedRows: number;

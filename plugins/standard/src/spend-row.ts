@@ -34,7 +34,7 @@ export function publicRow(row: SpendRow): JsonObject {
     usage_source: row.usageSource,
     cost_status: row.costStatus,
     generation: row.generation,
-    metadata: row.metadata as JsonObject,
+    metadata: (row.requests === undefined ? row.metadata : { ...row.metadata, refusals: row.requests }) as JsonObject,
     requester_ip_address: row.clientAddress,
   };
 }

@@ -32,4 +32,5 @@ export const LEDGER_COLUMNS = [
   "tags",
   "metadata",
   "client_address",
+  "requests",
 ] as const;

@@ -12,7 +12,7 @@ const MAX_NAMES = 1_000_000;
 
 const SELECT = `
   select ifnull(model, ''), ifnull(user_id, ''), ifnull(key_id, ''),
-    sum(attempt <= 1), count(distinct case when cost_nano_usd is null then request_id end),
+    sum(case when attempt <= 1 then ifnull(requests, 1) else 0 end), count(distinct case when cost_nano_usd is null then request_id end),
     sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cost_nano_usd)
   from ledger`;
 

@@ -72,6 +72,7 @@ export function ledgerValues(row: SpendRow): LedgerValues {
     row.tags === undefined || row.tags.length === 0 ? null : toJsonText(row.tags),
     json(row.metadata),
     text(row.clientAddress),
+    number(row.requests),
   ];
 }
 

@@ -86,6 +86,7 @@ function toRow(row: Columns): SpendRow {
     tags: readList(row["tags"]),
     metadata: readObject(row["metadata"]),
     clientAddress: text(row["client_address"]),
+    ...(typeof row["requests"] === "number" && { requests: row["requests"] }),
   };
 }
 

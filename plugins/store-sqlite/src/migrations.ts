@@ -96,4 +96,10 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await createOwnedTags(database);
     },
   },
+  "0008_counted_refusals": {
+    async up(database) {
+      // Requests that a row stands for; null is one.
+      await sql`alter table ledger add column requests integer`.execute(database);
+    },
+  },
 };

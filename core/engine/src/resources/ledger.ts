@@ -4,6 +4,7 @@ import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log
 import type { LedgerFault, LedgerGuard } from "./ledger-guard.ts";
 import { Mover } from "./mover.ts";
 import type { Outbox } from "./outbox.ts";
+import { RefusalRows } from "./refusal-rows.ts";
 
 /** How long a reader waits for the rows that were recorded before it asked, in milliseconds. */
 const READ_WAIT_MS = 500;
@@ -37,8 +38,12 @@ export interface LedgerHealth {
  * has the rows that were recorded before the call: it waits for them up to 500 ms.
  */
 export interface Ledger extends LedgerReader {
-  /** Resolves once the rows outlive the process. Rejects with `Error` when the outbox cannot take them yet; it has them in time. */
+  /**
+   * Resolves once the rows outlive the process; refused requests beyond a rate are counted in memory and written when the minute
+   * ends. Rejects with `Error` when the outbox cannot take them yet; it has them in time. */
   record(rows: readonly SpendRow[]): Promise<void>;
+  /** Writes the refused requests that are counted together. From here on each has a row of its own. */
+  settleRefusals(): void;
   /** Throws `overloaded` while rows cannot be stored. */
   check(): void;
   /** Writes, before an upstream is called, the row that the call has if the process is killed. Throws `overloaded` when it cannot. */
@@ -62,12 +67,19 @@ export function createLedger(options: LedgerOptions): Ledger {
     if (mover.hasWork) await waitBriefly(mover);
   };
 
+  const write = (rows: readonly SpendRow[]): Promise<void> => {
+    const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
+    mover.notice();
+    return committed;
+  };
+  const refusals = new RefusalRows(options.clock, (rows) => {
+    // Rows that cannot be written are kept; the guard has reported why.
+    write(rows).catch(() => undefined);
+  });
+
   return {
-    record(rows) {
-      const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
-      mover.notice();
-      return committed;
-    },
+    record: (rows) => (refusals.takes(rows) ? Promise.resolve() : write(rows)),
+    settleRefusals: () => refusals.stop(),
     check: () => guard?.check(),
     note: (row) => (guard ?? outbox).note(row),
     flush: (signal) => mover.flush(signal),
@@ -100,6 +112,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       keptRows: outbox.keptRows,
     }),
     stop() {
+      refusals.stop();
       guard?.stop();
       return mover.stop();
     },
