@@ -1,5 +1,6 @@
 /** What is done before limits, and what is held: bodies of one key beside another's requests. */
 
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -110,6 +111,74 @@ describe("bodies under way", () => {
   });
 
   const big = (megabytes: number) => ({ model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(megabytes * MB) }] });
+});
+
+/** What a client gets that sends a body in chunks of one byte. */
+async function sendCrumbs(path: string): Promise<string> {
+  const { port, hostname } = new URL(gateway.publicUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${gateway.masterKey}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+  );
+  socket.write("1\r\n{\r\n".repeat(20_000));
+  const text = await answer;
+  socket.destroy();
+  return text;
+}
+
+describe("a body in very many tiny chunks", () => {
+  it.each(["/v1/chat/completions", "/v1/embeddings", "/openai/v1/chat/completions"])("is refused: %s", async (path) => {
+    const answer = await sendCrumbs(path);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain("chunks of less than 16 bytes");
+  });
+});
+
+describe("whole replies that nobody reads", () => {
+  it("count as held: the gateway keeps a part of them and serves others", async () => {
+    const { key } = await createKey(gateway, {});
+    const long = JSON.stringify({ ...(JSON.parse(WHOLE) as object), padding: "x".repeat(10 * MB) });
+    upstream.reply(200, "application/json", long);
+    const { port, hostname } = new URL(gateway.publicUrl);
+    const body = JSON.stringify({ model: "gpt-4o", messages: MESSAGES });
+    const before = rssMb(gateway.pid);
+    const earlier = upstream.requests.length;
+    const sockets = Array.from({ length: 20 }, () => {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => undefined).pause();
+      socket.write(
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      return socket;
+    });
+    try {
+      await eventually("all calls", () => upstream.requests.length - earlier >= 20);
+      upstream.reply(200, "application/json", WHOLE);
+      const { key: other } = await createKey(gateway, {});
+      expect(await statusOf(other)).toBe(200);
+      // As many as the part of the key allows are kept; the others are refused.
+      const heads = await Promise.all(
+        sockets.map(
+          (socket) => new Promise<string>((resolve) => socket.resume().once("data", (chunk) => resolve(String(chunk)))),
+        ),
+      );
+      // Where all come at once, each may find the part full.
+      const statuses = heads.map((head) => head.split(" ")[1]);
+      expect(statuses).toContain("503");
+      expect(["200", "503"]).toEqual(expect.arrayContaining([...new Set(statuses)]));
+      expect(rssMb(gateway.pid) - before).toBeLessThan(400);
+    } finally {
+      upstream.reply(200, "application/json", WHOLE);
+      for (const socket of sockets) socket.destroy();
+    }
+    const large = { model: "gpt-4o", messages: [{ role: "user", content: "x".repeat(6 * MB) }] };
+    await eventually("room again", async () => (await statusOf(key, large)) === 200);
+  });
+
+  const rssMb = (pid: number): number =>
+    Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024;
 });
 
 describe("a compressed body", () => {

@@ -11,6 +11,7 @@ export { DURATION_PATTERN, parseDuration } from "./duration.ts";
 export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./json/document.ts";
 export { readMembers, type Member, type Members, type ShapeFault, type ShapeLimits } from "./json/members.ts";
+export { parseInSlices, type Sliced } from "./json/sliced.ts";
 export { isObject } from "./json/narrow.ts";
 export { table } from "./json/table.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";

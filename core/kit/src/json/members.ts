@@ -16,10 +16,12 @@ export interface ShapeLimits {
   readonly maxDepth: number;
   /** Values, counted by their separators. */
   readonly maxNodes: number;
+  /** Members of the outermost object; absent: any number. Only `parseInSlices` looks at it. */
+  readonly maxMembers?: number;
 }
 
 /** What the limits refused. */
-export type ShapeFault = "depth" | "nodes";
+export type ShapeFault = "depth" | "nodes" | "members";
 
 /** One top-level member: offsets into the text. */
 export interface Member {

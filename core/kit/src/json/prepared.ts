@@ -1,5 +1,10 @@
 /** Large replies, parsed before they are decoded: decoding is one piece of work, and decoding, reading and parsing are three. */
 
+import type { ShapeLimits } from "./members.ts";
+import { parseInSlices } from "./sliced.ts";
+
+const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
+
 /** What is known of some bytes. A text that is no JSON has no value. */
 interface Prepared {
   readonly text: string;
@@ -15,7 +20,10 @@ export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>):
   await turn();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    const work = parseInSlices(text, UNBOUNDED);
+    let step = work.next();
+    for (; step.done !== true; step = work.next()) await turn();
+    value = step.value.value;
   } catch {
     // The decoder finds the same fault, and tells it.
     return;

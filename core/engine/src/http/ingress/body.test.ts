@@ -35,6 +35,19 @@ describe("a body", () => {
     await expect(readBody(request, LIMITS)).rejects.toMatchObject({ code: "body_too_large" });
   });
 
+  it("in very many tiny chunks is refused; in as many larger ones it is read", async () => {
+    const limits = { maxBytes: 1_000_000, deadlineMs: 10_000 };
+    const tiny = await exchange(chunked(...Array.from({ length: 5_000 }, () => "x")));
+    await expect(readBody(tiny.request, limits)).rejects.toMatchObject({
+      code: "invalid_json",
+      headers: { connection: "close" },
+    });
+    const few = await exchange(`${chunked(...Array.from({ length: 4_000 }, () => "x"))}0\r\n\r\n`);
+    expect(await readBody(few.request, limits)).toHaveLength(4_000);
+    const larger = await exchange(`${chunked(...Array.from({ length: 5_000 }, () => "x".repeat(32)))}0\r\n\r\n`);
+    expect(await readBody(larger.request, limits)).toHaveLength(160_000);
+  });
+
   it("that does not arrive in time is refused", async () => {
     const { request } = await exchange(`${head("content-length: 10")}01234`);
     await expect(readBody(request, { ...LIMITS, deadlineMs: 20 })).rejects.toMatchObject({ code: "body_timeout", status: 408 });

@@ -18,6 +18,10 @@ export interface BodyLimits {
 /** Of a body without a length so much is counted at a time. */
 const STEP_BYTES = 65_536;
 
+/** Chunks from which on their size matters, and what they must have on average: each costs some microseconds, however small it is. */
+const MANY_CHUNKS = 4_096;
+const LEAST_CHUNK_BYTES = 16;
+
 /** The rest of the body is not read, so the connection cannot be used again. */
 const CLOSE = { headers: { connection: "close" } };
 
@@ -58,7 +62,17 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       request.pause();
       reject(error);
     };
+    let chunks = 0;
+    let receivedBytes = 0;
+    const count = (chunk: Buffer): void => {
+      chunks += 1;
+      receivedBytes += chunk.length;
+      if (chunks > MANY_CHUNKS && receivedBytes < chunks * LEAST_CHUNK_BYTES) fail(chunksTooSmall());
+    };
+    // Counted as they come from the client, before any coding is taken off.
+    if (source !== request) request.on("data", count);
     source.on("data", (chunk: Buffer) => {
+      if (source === request) count(chunk);
       const size = gathered.length + chunk.length;
       if (size > limits.maxBytes) {
         fail(tooLarge(limits.maxBytes));
@@ -98,6 +112,11 @@ function asBuffer(bytes: Uint8Array | undefined): Buffer {
 
 function gone(): GatewayError {
   return new GatewayError("client_closed", "The client closed the connection.");
+}
+
+function chunksTooSmall(): GatewayError {
+  const said = `The body comes in more than ${MANY_CHUNKS} chunks of less than ${LEAST_CHUNK_BYTES} bytes on average; send larger chunks.`;
+  return new GatewayError("invalid_json", said, CLOSE);
 }
 
 function tooLarge(maxBytes: number): GatewayError {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { describe, expect, it } from "vitest";
-import { checkMediaType, readJson } from "./json.ts";
+import { checkMediaType, jsonStages, readJson } from "./json.ts";
+import { atOnce } from "./stages.ts";
 
 const refused = (code: string, message?: string): unknown =>
   expect.objectContaining({ code, ...(message === undefined ? {} : { message: expect.stringContaining(message) as string }) });
@@ -75,6 +76,34 @@ describe("a body", () => {
     expect(() => readJson(nested(63))).not.toThrow();
     expect(() => readJson(nested(66))).toThrow(refused("invalid_json", "64 levels"));
     expect(() => readJson(nested(1_000_000))).toThrow(refused("invalid_json", "64 levels"));
+  });
+
+  it("may have 1,000 members, and no more", () => {
+    const wide = (count: number) => Buffer.from(`{${Array.from({ length: count }, (_, index) => `"m${index}":1`).join(",")}}`);
+    expect(readJson(wide(1_000)).value).toHaveProperty("m999");
+    expect(() => readJson(wide(1_001))).toThrow(refused("invalid_json", "1000 members"));
+    expect(() => readJson(wide(100_000))).toThrow(refused("invalid_json", "1000 members"));
+  });
+
+  it("that is large is read as a small one is", () => {
+    const readLarge = (bytes: Buffer) => atOnce(jsonStages(bytes));
+    const large = `"${"x".repeat(200_000)}"`;
+    const text = `{"a": ${large}, "model":"m", "b":[1.0,${large}]}`;
+    expect(readLarge(Buffer.from(text)).value).toEqual(JSON.parse(text));
+    expect(readLarge(Buffer.from(text)).with({ model: "n" }).bytes).toBe(`{"a": ${large},"model":"n","b":[1.0,${large}]}`);
+    for (const [bad, message] of [
+      [`{"model":"m","a":${large},"model":"n"}`, undefined],
+      [`{"a":${large},}`, "not valid JSON"],
+      [`[${large}]`, "JSON object"],
+      [large, "JSON object"],
+      [" ".repeat(200_000), "empty"],
+      [`{"a":${large},"b":${"[".repeat(64)}`, "deeper than 64"],
+      [`{"a":${large},"b":{"__proto__":1}}`, undefined],
+    ] as const) {
+      expect(() => readLarge(Buffer.from(bad))).toThrow(
+        refused(message === undefined ? "invalid_field" : "invalid_json", message),
+      );
+    }
   });
 
   it("may hold 200,000 values, and no more", () => {

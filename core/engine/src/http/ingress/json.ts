@@ -3,13 +3,15 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/spec";
-import { isObject, type Member, parsedDocument, readMembers } from "@sluice/kit";
+import { isObject, type Member, parsedDocument, parseInSlices, readMembers, type ShapeFault, type Sliced } from "@sluice/kit";
 import { codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "./dangerous-members.ts";
 import type { Stages } from "./stages.ts";
 
 /** Bounds on the shape of a body, known before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
+/** Members of the outermost object: the work on each of them is done in one turn. */
+export const MAX_MEMBERS = 1_000;
 
 /** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. Each has a bit. */
 const STEERING: ReadonlyMap<string, number> = new Map(
@@ -51,9 +53,7 @@ export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<J
   const raw = decode(bytes);
   const text = withoutMark(raw);
   yield;
-  const members = membersOf(text, maxNodes);
-  yield;
-  const value = parse(text);
+  const { value, members } = yield* sliced(text, maxNodes);
   yield;
   return documentOf(text, raw === text ? bytes : undefined, value, members);
 }
@@ -71,8 +71,7 @@ function withoutMark(raw: string): string {
 /** The members of a text whose depth and size are within the bounds: known before anything recurses into the text. */
 function membersOf(text: string, maxNodes: number): readonly Member[] {
   const { members, fault } = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
-  if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
-  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
+  refuseShape(fault, maxNodes);
   return members;
 }
 
@@ -81,15 +80,15 @@ function parse(text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const said = text.trim() === "" ? "The body is empty; send a JSON object." : `The body is not valid JSON${placeOf(error)}.`;
-    throw new GatewayError("invalid_json", said);
+    throw invalidJson(text, error);
   }
-  if (!isObject(value)) throw new GatewayError("invalid_json", "The body must be a JSON object.");
+  if (!isObject(value)) throw notAnObject();
   return value;
 }
 
 /** The document of a body whose members are allowed and clear. */
 function documentOf(text: string, bytes: Buffer | undefined, value: JsonObject, members: readonly Member[]): JsonDocument {
+  if (members.length > MAX_MEMBERS) throw tooManyMembers();
   refuseDangerousMembers(text, value);
   refuseSteeringTwice(members);
   return parsedDocument(text, value, bytes, members);
@@ -103,6 +102,44 @@ function refuseSteeringTwice(members: readonly Member[]): void {
     if ((seen & bit) !== 0) throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
     seen |= bit;
   }
+}
+
+/** What a large text holds. */
+function* sliced(text: string, maxNodes: number): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
+  // A large text or number in place of an object is not worth its parsing.
+  const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
+  if (first !== "" && first !== "{") throw notAnObject();
+  let found: Sliced;
+  try {
+    found = yield* parseInSlices(text, { ...LIMITS, maxNodes, maxMembers: MAX_MEMBERS });
+  } catch {
+    // Where a piece is wrong its parser counts from the piece's beginning.
+    throw invalidJson(text);
+  }
+  const { value, members, fault } = found;
+  refuseShape(fault, maxNodes);
+  if (!isObject(value)) throw notAnObject();
+  return { value, members };
+}
+
+/** The refusal of an object that is too wide. */
+export function tooManyMembers(): GatewayError {
+  return new GatewayError("invalid_json", `The body has more than ${MAX_MEMBERS} members at its top level.`);
+}
+
+function notAnObject(): GatewayError {
+  return new GatewayError("invalid_json", "The body must be a JSON object.");
+}
+
+function refuseShape(fault: ShapeFault | undefined, maxNodes: number): void {
+  if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
+  if (fault === "members") throw tooManyMembers();
+  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
+}
+
+function invalidJson(text: string, error?: unknown): GatewayError {
+  const said = text.trim() === "" ? "The body is empty; send a JSON object." : `The body is not valid JSON${placeOf(error)}.`;
+  return new GatewayError("invalid_json", said);
 }
 
 /** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */

@@ -2,11 +2,19 @@
 
 import { isUtf8 } from "node:buffer";
 import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/spec";
-import { isObject, readMembers, type ShapeFault, writtenDocument } from "@sluice/kit";
+import {
+  isObject,
+  parseInSlices,
+  readMembers,
+  type ShapeFault,
+  type ShapeLimits,
+  type Sliced,
+  writtenDocument,
+} from "@sluice/kit";
 import { refuseCaseVariants } from "./case-variants.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields.ts";
-import { LIMITS } from "./json.ts";
-import { atOnce, type Stages } from "./stages.ts";
+import { LIMITS, MAX_MEMBERS, tooManyMembers } from "./json.ts";
+import { atOnce, LARGE_BYTES, type Stages } from "./stages.ts";
 
 /** A body that does not call itself JSON is looked at up to this size: beyond, it is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
@@ -68,16 +76,18 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
   const text = withoutMark(bytes.toString("utf8"));
   const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
   yield;
-  // Depth and size are known before anybody recurses into the text.
-  const { members, fault } = readMembers(text, { ...LIMITS, maxNodes });
+  const limits = { ...LIMITS, maxNodes };
+  const { value, members, fault } = bytes.length > LARGE_BYTES ? yield* sliced(text, limits) : parsed(text, limits);
   if (fault !== undefined) {
     if (isJson) throw tooMuch(fault, maxNodes);
     return NO_MEMBERS;
   }
-  yield;
-  const value = parse(text);
+  if (!isObject(value)) return NO_MEMBERS;
+  if (members.length > MAX_MEMBERS) {
+    if (isJson) throw tooManyMembers();
+    return NO_MEMBERS;
+  }
   const seen = new Set<string>();
-  if (value === undefined) return NO_MEMBERS;
   for (const { key } of members) {
     if (seen.has(key)) {
       const shown = key.slice(0, 80);
@@ -99,16 +109,31 @@ function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-function parse(text: string): JsonObject | undefined {
+/** What a text holds: no value where it is no JSON. */
+function parsed(text: string, limits: ShapeLimits): Sliced {
+  // Depth and size are known before anybody recurses into the text.
+  const { members, fault } = readMembers(text, limits);
+  return { value: fault === undefined ? parse(text) : undefined, members, fault };
+}
+
+function* sliced(text: string, limits: ShapeLimits): Stages<Sliced> {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return yield* parseInSlices(text, { ...limits, maxMembers: MAX_MEMBERS });
+  } catch {
+    return { value: undefined, members: [], fault: undefined };
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
 function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
+  if (fault === "members") return tooManyMembers();
   const what = fault === "depth" ? `is nested deeper than ${LIMITS.maxDepth} levels` : `has more than ${maxNodes} values`;
   return new GatewayError("invalid_json", `The body ${what}.`);
 }

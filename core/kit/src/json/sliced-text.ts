@@ -1,0 +1,23 @@
+/** Places in a JSON text. */
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** The offset after the closing quote of a name that begins at `start`, at most `end`. */
+export function keyEndOf(text: string, start: number, end: number): number {
+  let at = start + 1;
+  while (at < end && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return Math.min(at + 1, end);
+}
+
+/** Whether a character is white space in JSON. */
+export function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}
+
+/** The first offset from `from` on that is no white space. */
+export function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
