@@ -74,3 +74,28 @@ it("is refused where its variable is not set", async () => {
     await gateway.dispose();
   }
 });
+
+it("server.key_defaults are the limits of new keys that name none (F19)", async () => {
+  const gateway = await startGateway({
+    server: "key_defaults: { max_budget: 2.5, budget_duration: 1d, rpm: 60, max_parallel_requests: 4 }",
+  });
+  try {
+    const made = async (fields: object) => {
+      const answer = await fetch(`${gateway.adminUrl}/key/generate`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${MASTER_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify(fields),
+      });
+      const { max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests } = (await answer.json()) as Record<
+        string,
+        unknown
+      >;
+      return [max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests];
+    };
+    expect(await made({})).toEqual([2.5, "1d", 60, null, 4]);
+    expect(await made({ max_budget: null, rpm: 5 })).toEqual([null, null, 5, null, 4]);
+    expect(await made({ max_budget: 9 })).toEqual([9, null, 60, null, 4]);
+  } finally {
+    await gateway.dispose();
+  }
+});

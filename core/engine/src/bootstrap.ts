@@ -148,6 +148,7 @@ export async function startGateway(options: StartOptions, start?: Start): Promis
     log,
     timeZone: server.timeZone,
     declared: () => manager.live?.snapshot.keys ?? [],
+    defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
   };
   const adminApp = createAdminApp(
     {

@@ -1,13 +1,12 @@
 /** Snapshots from checked files. */
 
-import { availableParallelism } from "node:os";
 import { createHash } from "node:crypto";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, relative } from "node:path";
 
 import type { MediaFetchSettings, Operation, ProviderTimeouts, Secret } from "@sluice/spec";
 
 import { parseDuration, parseSize } from "@sluice/kit";
-import { defaultHeldBytes } from "./default-held-bytes.ts";
+import { serverOf } from "./build-server.ts";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
 import { noticesOf } from "./notices.ts";
@@ -23,16 +22,13 @@ import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
 import { expiredNotices, stepUseOf } from "./step-use.ts";
 import type {
-  AutoRollbackSettings,
   DeclaredKey,
   GuardrailUseSettings,
   PipelineSettings,
   ProviderSettings,
-  ServerSettings,
   SharedSettings,
   Snapshot,
   StepSettings,
-  TlsSettings,
 } from "./snapshot.ts";
 
 /** An edit waits for the tests. */
@@ -71,64 +67,6 @@ export function buildSnapshot(checked: CheckedConfig): Snapshot {
     policies: sections.policies,
     notices: [...noticesOf(providers, models), ...expiredNotices(pipelines, sections.server.time_zone, Date.now())],
   });
-}
-
-function serverOf(
-  { document }: ResolvedDocument,
-  { server }: GatewaySections,
-  overrides: ServerOverrides,
-  cwd: string,
-): ServerSettings {
-  const keys = Object.keys(server);
-  return {
-    host: overrides.host ?? server.host,
-    port: overrides.port ?? server.port,
-    admin: {
-      host: server.admin.host,
-      port: overrides.adminPort ?? server.admin.port,
-      ...(server.admin.read_key === undefined ? {} : { readKey: server.admin.read_key as Secret }),
-    },
-    ...(server.tls === undefined ? {} : { tls: tlsOf(server.tls, dirname(document.path)) }),
-    workers: server.workers === "auto" ? availableParallelism() : server.workers,
-    authHeaders: server.auth_headers.map((name) => name.toLowerCase()),
-    errorCode: server.error_code,
-    openDocs: server.open_docs,
-    drainTimeoutMs: milliseconds(server.drain_timeout),
-    drainDelayMs: milliseconds(server.drain_delay),
-    hungWorkerTimeoutMs: milliseconds(server.hung_worker_timeout),
-    reload: server.reload,
-    ...(server.auto_rollback === undefined ? {} : { autoRollback: autoRollbackOf(server.auto_rollback) }),
-    stalledClientMs: milliseconds(server.stalled_client_timeout),
-    maxBodyBytes: parseSize(server.max_body) ?? 0,
-    maxHeldBytes: heldBytes(server),
-    blockWarningMs: milliseconds(server.block_warning),
-    explainRequests: server.explain_requests,
-    ...(server.cors === undefined ? {} : { cors: { origins: server.cors.origins, maxAgeMs: milliseconds(server.cors.max_age) } }),
-    dataDirectory: resolve(cwd, server.data_directory),
-    timeZone: server.time_zone,
-    places: Object.fromEntries([
-      ["", document.keyAt(["server"])],
-      ...keys.map((key) => [key, document.keyAt(["server", key])] as const),
-    ]),
-  };
-}
-
-function heldBytes({ max_held: held, max_body: body }: GatewaySections["server"]): number {
-  return (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0);
-}
-
-function tlsOf(section: NonNullable<GatewaySections["server"]["tls"]>, folder: string): TlsSettings {
-  return { certificate: resolve(folder, section.certificate), key: resolve(folder, section.key) };
-}
-
-function autoRollbackOf(section: NonNullable<GatewaySections["server"]["auto_rollback"]>): AutoRollbackSettings {
-  const share = (percent: string): number => Number.parseInt(percent, 10) / 100;
-  return {
-    errorRate: share(section.error_rate),
-    onlyBelow: share(section.only_below),
-    minRequests: section.min_requests,
-    forMs: milliseconds(section.for),
-  };
 }
 
 function sharedOf({ document }: ResolvedDocument, { shared }: GatewaySections): SharedSettings {

@@ -61,6 +61,7 @@ describe("a snapshot", () => {
       admin: { host: "127.0.0.1", port: 4001 },
       authHeaders: ["x-service-api-key"],
       errorCode: "status",
+      keyDefaults: {},
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,

@@ -22,6 +22,8 @@ export interface ServerSettings {
   readonly authHeaders: readonly string[];
   /** What `error.code` is in the errors of the public listener. */
   readonly errorCode: ErrorCodeForm;
+  /** Limits of new keys that name none of their own. */
+  readonly keyDefaults: KeyDefaults;
   /** Whether `/openapi.json` and `/docs` need no key. */
   readonly openDocs: boolean;
   readonly drainTimeoutMs: number;
@@ -51,6 +53,9 @@ export interface ServerSettings {
   /** Where each setting stands, by its key in YAML; the section itself under an empty key. */
   readonly places: Readonly<Record<string, Position>>;
 }
+
+/** Limits by the members of a key's record. */
+export type KeyDefaults = Partial<Omit<RecordLimits, "softBudgetNanoUsd">>;
 
 /** Files of a certificate and its key. Absolute paths. */
 export interface TlsSettings {

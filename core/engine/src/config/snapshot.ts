@@ -24,7 +24,7 @@ import type { PoliciesSection } from "./schema/policies.ts";
 import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
 
 export type { Position } from "./position.ts";
-export type { AutoRollbackSettings, CorsSettings, ServerSettings, TlsSettings } from "./server-settings.ts";
+export type { AutoRollbackSettings, CorsSettings, KeyDefaults, ServerSettings, TlsSettings } from "./server-settings.ts";
 
 /** A frozen configuration. Equal digests mean equal behaviour. */
 export interface Snapshot {

@@ -49,6 +49,7 @@ export function snapshotOf(parts: Partial<Snapshot> = {}): Snapshot {
       admin: { host: "127.0.0.1", port: 0 },
       authHeaders: [],
       errorCode: "status",
+      keyDefaults: {},
       openDocs: false,
       workers: 1,
       drainTimeoutMs: 120_000,

@@ -94,6 +94,23 @@ export const serverSchema: JsonSchema = {
       description:
         "What `error.code` is in errors of the public listener. `status`: the HTTP status, an integer. `text`: a word, for clients that tell errors apart by it: the code of docs/errors.md (`context_length_exceeded`), or the upstream's own (`insufficient_quota`) where that one begins with `upstream_`.",
     },
+    key_defaults: {
+      type: "object",
+      description:
+        "Limits of a key that `POST /key/generate` or `sluice keys create` makes without naming them; null there means no limit.",
+      additionalProperties: false,
+      properties: {
+        max_budget: { type: "number", minimum: 0, maximum: 8_000_000, description: "US dollars that the key may spend." },
+        budget_duration: {
+          type: "string",
+          pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
+          description: "The budget begins anew with each; used where max_budget is this section's too.",
+        },
+        rpm: { type: "integer", minimum: 0, description: "Requests in any minute." },
+        tpm: { type: "integer", minimum: 0, description: "Tokens in any minute." },
+        max_parallel_requests: { type: "integer", minimum: 0, description: "Requests at the same time." },
+      },
+    },
     open_docs: {
       type: "boolean",
       default: false,
@@ -227,6 +244,7 @@ export interface ServerSection {
   readonly workers: number | "auto";
   readonly auth_headers: readonly string[];
   readonly error_code: "status" | "text";
+  readonly key_defaults?: KeyDefaultsSection;
   readonly open_docs: boolean;
   readonly drain_timeout: string;
   readonly drain_delay: string;
@@ -246,4 +264,13 @@ export interface ServerSection {
   readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
   readonly data_directory: string;
   readonly time_zone: string;
+}
+
+/** `server.key_defaults:` after validation. */
+export interface KeyDefaultsSection {
+  readonly max_budget?: number;
+  readonly budget_duration?: string;
+  readonly rpm?: number;
+  readonly tpm?: number;
+  readonly max_parallel_requests?: number;
 }

@@ -10,11 +10,14 @@ import { findOwnKey, type KeyPlaces } from "./find-key.ts";
 import { EMPTY_KEY, KEY_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { keyView } from "./record-view.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
+import type { KeyDefaults } from "../../config/snapshot.ts";
 
 /** What the routes need. */
 export interface KeyRouteParts extends KeyPlaces {
   readonly clock: Clock;
   readonly log: Log;
+  /** Limits of new keys that name none of their own. */
+  readonly defaults: () => KeyDefaults;
 }
 
 const WHICH = "a key, or its id (token_id)";
@@ -47,7 +50,8 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
       const key = newKey();
       const id = `key_${randomBytes(9).toString("base64url")}`;
       const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
-      const record: KeyRecord = { ...EMPTY_KEY, ...members, ...secret, id, createdAtMs: nowMs };
+      const defaults = defaultsBeside(parts.defaults(), members);
+      const record: KeyRecord = { ...EMPTY_KEY, ...defaults, ...members, ...secret, id, createdAtMs: nowMs };
       const outcome = await keys.insert(record);
       if (outcome !== "added") throw conflict(outcome, members);
       keyRing.forget();
@@ -147,4 +151,11 @@ function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): 
     );
   }
   return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}; an alias is one of a kind.`);
+}
+
+/** The defaults beside what a request names. A budget that it names has the period that it names, or none. */
+function defaultsBeside(defaults: KeyDefaults, named: Changes["members"]): KeyDefaults {
+  if (named["maxBudgetNanoUsd"] === undefined) return defaults;
+  const { budgetDuration: _period, ...others } = defaults;
+  return others;
 }
