@@ -1,6 +1,6 @@
 /** `server:` as the process reads it. */
 
-import type { ErrorCodeForm, Secret } from "@sluice/spec";
+import type { ErrorCodeForm, RecordLimits, Secret } from "@sluice/spec";
 import type { Position } from "./position.ts";
 
 /** `server:`, spans in milliseconds and sizes in bytes. */
