@@ -150,7 +150,7 @@ describe("what one key asks of a wildcard", () => {
     up.script("busy", { kind: "error", status: 429, message: "Rate limit of this model.", retryAfter: "31" });
     for (let n = 0; n < 8; n += 1) {
       const limited = await ask(a, "up/busy");
-      expect([limited.status, limited.message]).toEqual([429, "Rate limit of this model."]);
+      expect([limited.status, limited.message]).toEqual([429, "Rate limit of this model. (rate_limit_exceeded)"]);
       expect(limited.headers.get("retry-after")).toBe("31");
     }
     expect(await statuses(b, "up/present", 2)).toEqual([200, 200]);

@@ -38,7 +38,7 @@ const TOOLS: OpenAI.ChatCompletionTool[] = ["get_weather", "wetter_k_ln_a847054a
 const MODEL = "cohere/command-a-03-2025";
 
 describe("Cohere behind the OpenAI SDK", () => {
-  it("answers whole, billed units and their price in the row", async () => {
+  it("answers whole, the tokens in the row and the price of the billed units", async () => {
     upstream.reply(200, "application/json", fixtures.text("text/reply.in.json"));
     const { data: reply, response } = await client.chat.completions
       .create({ model: MODEL, messages: ASK, top_p: 0.5 })
@@ -47,7 +47,7 @@ describe("Cohere behind the OpenAI SDK", () => {
     expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
     expect(upstream.lastBody()).toEqual({ model: "command-a-03-2025", messages: ASK, p: 0.5 });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, cost_status: "priced" });
+    expect(row).toMatchObject({ prompt_tokens: 499, completion_tokens: 8, cost_status: "priced" });
   });
 
   it("streams text with its citations, and the usage to those who ask", async () => {
@@ -56,7 +56,7 @@ describe("Cohere behind the OpenAI SDK", () => {
     const deltas = chunks.map(({ choices }) => choices[0]?.delta as { content?: string; citations?: object[] } | undefined);
     expect(deltas.map((delta) => delta?.content ?? "").join("")).toBe("Emperor penguins.");
     expect(deltas.flatMap((delta) => delta?.citations ?? [])).toMatchObject([{ start: 0, end: 5 }]);
-    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 } });
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 499, completion_tokens: 8, total_tokens: 507 } });
   });
 
   it("calls three tools at once after a plan, and takes plan and results back", async () => {
@@ -140,7 +140,7 @@ describe("Cohere behind the OpenAI SDK", () => {
     await response.text();
     expect(upstream.requests.at(-1)).toMatchObject({ url: "/v2/chat", headers: { authorization: `Bearer ${KEY}` } });
     const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
-    expect(row).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, cost_status: "priced" });
+    expect(row).toMatchObject({ prompt_tokens: 499, completion_tokens: 8, cost_status: "priced" });
   });
 
   // Each a deployment of its own: one that failed rests. A refused credential rests them all, so it comes last.

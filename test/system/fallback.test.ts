@@ -36,7 +36,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   [first, second] = await Promise.all([createUpstream(), createUpstream()]);
   const key = 'api_key: "${env:OPENAI_API_KEY}"';
-  const limits = "timeouts: { first_byte: 300ms, idle: 300ms }";
+  const limits = "timeouts: { first_byte: 1s, idle: 300ms }";
   gateway = await startGateway({
     baseUrl: first.baseUrl,
     // What an ejection does is another test's.

@@ -73,7 +73,7 @@ async function useUntilRefused(key: string, at = gateway): Promise<{ refusedMs: 
       served++;
       return undefined;
     },
-    10_000,
+    20_000,
   );
 }
 
@@ -103,7 +103,7 @@ describe("a rotation", () => {
     let running = await startGateway(workspace);
     try {
       const { key, token_id } = await createKey(running, {});
-      const made = await change("/key/regenerate", { key: token_id, grace_period: "4s" }, running);
+      const made = await change("/key/regenerate", { key: token_id, grace_period: "15s" }, running);
       const next = String(made["key"]);
       const endMs = Date.parse(String(made["previous_key_until"]));
       expect([await use(key, running), await use(next, running)]).toEqual([200, 200]);

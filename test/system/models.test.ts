@@ -205,6 +205,7 @@ describe.each(["/v1/model/info", "/model/info"])("GET %s", (path) => {
     const [first] = await details();
     expect(first).toEqual({
       model_name: "fast",
+      litellm_params: { model: "openai/gpt-4o-mini" },
       targets: [
         { provider: "openai", model: "gpt-4o-mini" },
         { provider: "echo", model: "e" },

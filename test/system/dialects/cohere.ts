@@ -8,8 +8,8 @@ import { bodyOf, type Simulator } from "./simulator.ts";
 const STOPS = { stop: "COMPLETE", length: "MAX_TOKENS", tool_calls: "TOOL_CALL", content_filter: "ERROR_TOXIC" } as const;
 const MEMBERS = ["model", "messages", "tools", "response_format", "max_tokens", "stream"];
 const USAGE = {
-  billed_units: { input_tokens: TOKENS.prompt, output_tokens: TOKENS.completion },
-  tokens: { input_tokens: 500, output_tokens: TOKENS.completion },
+  billed_units: { input_tokens: 20, output_tokens: TOKENS.completion },
+  tokens: { input_tokens: TOKENS.prompt, output_tokens: TOKENS.completion },
   cached_tokens: TOKENS.cached,
 };
 

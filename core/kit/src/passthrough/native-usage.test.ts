@@ -11,12 +11,12 @@ describe("the usage of a native reply", () => {
       { promptTokens: 10, completionTokens: 4, totalTokens: 14, cachedTokens: 6 },
     ],
     [
-      "Cohere chat: what is billed",
+      "Cohere chat: tokens, and what is billed beside them",
       {
         message: { role: "assistant" },
         usage: { billed_units: { input_tokens: 5, output_tokens: 6 }, tokens: { input_tokens: 499 } },
       },
-      { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+      { promptTokens: 499, completionTokens: 6, totalTokens: 505, billed: { promptTokens: 5, completionTokens: 6 } },
     ],
     [
       "Cohere's last event",

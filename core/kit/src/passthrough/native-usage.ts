@@ -15,8 +15,8 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   const carried = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
   const inner = isObject(value.usage) ? value : carried;
   const usage = usageIn(inner);
-  const billed = isObject(usage) ? usage.billed_units : isObject(inner.meta) ? inner.meta.billed_units : undefined;
-  if (isObject(billed)) return readBilledUnits(billed);
+  const counted = isObject(usage) ? usage : inner.meta;
+  if (isObject(counted) && isObject(counted.billed_units)) return readBilledUnits(counted.billed_units, counted);
   if (isObject(usage)) {
     if (usage.prompt_tokens !== undefined) return readUsage(usage, inner.service_tier);
     if (usage.inputTokens !== undefined) return readConverse(usage, inner.serviceTier);
@@ -86,12 +86,25 @@ function readPieces({ artifacts, image, finish_reason: ended }: JsonObject): Usa
   return typeof image === "string" && typeof ended === "string" ? pieces(ended === "SUCCESS" ? 1 : 0) : undefined;
 }
 
-/** Cohere: what is paid. Embeddings have no output, and images of the older models are counted by the piece: unknown here. */
-function readBilledUnits(billed: JsonObject): Usage | undefined {
-  const texts = count(billed.input_tokens);
-  const images = count(billed.image_tokens);
+/**
+ * Cohere: the tokens that the model read and wrote, and beside them the units that are billed, where those differ. Embeddings
+ * have no output, and images of the older models are counted by the piece: unknown here.
+ */
+function readBilledUnits(units: JsonObject, { tokens, cached_tokens: cached }: JsonObject): Usage | undefined {
+  const texts = count(units.input_tokens);
+  const images = count(units.image_tokens);
   if (texts === undefined && images === undefined) return undefined;
-  return made((texts ?? 0) + (images ?? 0), count(billed.output_tokens) ?? 0, { imagePromptTokens: images });
+  const billed = { promptTokens: (texts ?? 0) + (images ?? 0), completionTokens: count(units.output_tokens) ?? 0 };
+  const own = isObject(tokens) ? tokens : {};
+  const promptTokens = count(own.input_tokens) ?? billed.promptTokens;
+  const completionTokens = count(own.output_tokens) ?? billed.completionTokens;
+  const cachedTokens = count(cached);
+  const isSame = billed.promptTokens === promptTokens && billed.completionTokens === completionTokens;
+  return made(promptTokens, completionTokens, {
+    imagePromptTokens: images,
+    cachedTokens: cachedTokens !== undefined && cachedTokens <= promptTokens ? cachedTokens : undefined,
+    billed: isSame ? undefined : billed,
+  });
 }
 
 /**
