@@ -122,17 +122,15 @@ describe("a call that was sent and lost", () => {
     await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });
   });
 
-  it("of embeddings costs its input; of images and native calls nobody knows what it costs", async () => {
+  it("of embeddings and native calls costs its input; the cost of an image is not known", async () => {
     upstream.script({ kind: "hang" });
     const [vectors] = await post("/v1/embeddings", { model: "embedder", input: "one two three", num_retries: 0 });
     expect(vectors).toMatchObject({ prompt_tokens: 3, completion_tokens: 0, cost_status: "priced", usage_source: "estimated" });
-    for (const [path, body] of [
-      ["/v1/images/generations", { model: "painter", prompt: "A boat." }],
-      ["/openai/v1/chat/completions", { model: "gpt-4o-mini", messages: MESSAGES }],
-    ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other: they share a script.
-      const [row] = await post(path, body);
-      expect(row).toMatchObject({ status: "failure", spend: null, cost_status: "unpriced", metadata: { ambiguous: true } });
-    }
+    const lost = { status: "failure", metadata: { ambiguous: true } };
+    const [image] = await post("/v1/images/generations", { model: "painter", prompt: "A boat." });
+    expect(image).toMatchObject({ ...lost, spend: null, cost_status: "unpriced" });
+    const [native] = await post("/openai/v1/chat/completions", { model: "gpt-4o-mini", messages: MESSAGES });
+    expect(native).toMatchObject({ ...lost, cost_status: "priced", usage_source: "estimated" });
+    expect(native?.spend).toBeGreaterThan(0);
   });
 });
