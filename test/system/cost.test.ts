@@ -86,8 +86,8 @@ const CASES: readonly [what: string, model: string, usage: ReturnType<typeof tok
     ["the built-in table", "gpt-4o-mini", tokens(1_000, 400), {}, 390_000],
   ];
 
-async function spent(model: string, stream: boolean) {
-  const response = await chat(gateway, { model, messages: MESSAGES, stream });
+async function spent(model: string, stream: boolean, messages: object = MESSAGES) {
+  const response = await chat(gateway, { model, messages, stream });
   expect(response.status).toBe(200);
   await response.text();
   const [row] = await rowsOf(gateway, response.headers.get("x-request-id"));
@@ -99,8 +99,10 @@ describe("the cost of a reply", () => {
     upstream.script({ kind: "reply", usage, extra });
     // Rounded half up, once; the first case ends on half a nano-dollar.
     const dollars = Math.round((listNanoUsd * 1_045) / 1_000) / 1e9;
-    const whole = await spent(model, false);
-    const streamed = await spent(model, true);
+    // A prompt of that length: usage far beyond what a prompt can have is not believed.
+    const content = "word ".repeat(Math.ceil(Number((usage as { prompt_tokens: number }).prompt_tokens) / 12) + 1);
+    const whole = await spent(model, false, [{ role: "user", content }]);
+    const streamed = await spent(model, true, [{ role: "user", content }]);
     expect(whole.row).toMatchObject({ cost_status: "priced", spend: dollars, usage_source: "provider" });
     expect(Number(whole.header)).toBe(dollars);
     expect(streamed.row).toMatchObject({ cost_status: "priced", spend: dollars, usage_source: "provider" });

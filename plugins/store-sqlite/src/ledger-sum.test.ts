@@ -20,6 +20,8 @@ async function ledgerOf(rows: readonly Row[], before: number) {
   const database = openDatabase(":memory:", "normal");
   const kysely = createKysely(runHere(database));
   await migrations["0001_first"]?.up(kysely);
+  // The statements name every column of today.
+  await migrations["0008_counted_refusals"]?.up(kysely);
   const old = database.prepare(
     `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
   );
