@@ -17,7 +17,9 @@ export default defineConfig({
             "test/architecture/**/*.test.ts",
             "test/facts/**/*.test.ts",
           ],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          retry: process.env["CI"] === undefined ? 0 : 1,
         },
       },
       {
