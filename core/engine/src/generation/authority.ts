@@ -61,7 +61,7 @@ export function mayUse(identity: Identity, model: Model): boolean {
   return model.onlyNamed !== true || kind === "master" || models.length > 0 || teamModels.length > 0;
 }
 
-/** Whether an identity may name a tag whoever else has it. The master key may name each. */
+/** Whether an identity may name a tag that others own. The master key may name each. */
 function mayName({ kind, tags, allowedTags = [] }: Identity, tag: string): boolean {
   return kind === "master" || tags.includes(tag) || allowedTags.includes(tag);
 }

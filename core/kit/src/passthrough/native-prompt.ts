@@ -1,4 +1,4 @@
-/** The tokens of a native request's prompt, for replies whose usage nobody reports: every text of the body, in any dialect. */
+/** The tokens of a native request's prompt, for replies without reported usage: every text of the body, in any dialect. */
 
 import type { CountOptions, JsonObject, TokenCount, TokenCounter } from "@sluice/spec";
 import { bodyTexts } from "../guard/texts.ts";

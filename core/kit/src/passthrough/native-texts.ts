@@ -1,4 +1,4 @@
-/** What a native event or reply says, as texts to count the tokens of, for replies whose usage nobody reports. */
+/** What a native event or reply says, as texts to count the tokens of, for replies without reported usage. */
 
 import type { JsonObject, JsonValue } from "@sluice/spec";
 import { nativeStream } from "../guard/stream-native.ts";

@@ -42,7 +42,7 @@ const CHANGE_TIMEOUT_MS = 14_000;
 /** An edit is checked and tested before it is applied. */
 const EDIT_TIMEOUT_MS = 30_000;
 
-/** A worker that was silent for so long is not asked: its answer would come too late for whoever waits for it. */
+/** A worker that was silent for so long is not asked: its answer would come after the caller has given up. */
 const SILENT_MS = 2_500;
 
 /** The workers whose event loop turns. */
