@@ -1,20 +1,20 @@
 /**
- * `RECORD=1 npm run record -- <package> <case> [stream] [option=value …]`: what a real provider answers to a fixture's request, stored
- * beside it, redacted. A package is a folder of plugins/, or the path of one elsewhere. A value may be `env:NAME`. Costs what the
- * request costs.
+ * `RECORD=1 npm run record -- <package> <table> [stream] [option=value …]`: what a real provider answers to the request of a table
+ * of cases, stored as a case of it, redacted. A package is a folder of plugins/, or the path of one elsewhere. A table is `text`, or
+ * `groq/chat` in a folder. A value may be `env:NAME`. Costs what the request costs.
  */
 
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { recordCase } from "@sluice/kit/testing";
-import type { ProviderDefinition } from "@sluice/spec";
+import { recordCase } from "@sluice/testing";
+import type { ProviderDefinition } from "@sluice/contract";
 
 const MAX_MS = 120_000;
 const USAGE =
   "RECORD=1 npm run record -- provider-anthropic text [stream] model=claude-sonnet-4-5 api_key=env:ANTHROPIC_API_KEY [use=anthropic]";
 
-const [name, fixture, ...more] = process.argv.slice(2);
-if (process.env.RECORD !== "1" || name === undefined || fixture === undefined) {
+const [name, table, ...more] = process.argv.slice(2);
+if (process.env.RECORD !== "1" || name === undefined || table === undefined) {
   console.error(USAGE);
   process.exitCode = 2;
 } else {
@@ -31,8 +31,9 @@ if (process.env.RECORD !== "1" || name === undefined || fixture === undefined) {
   if (definition === undefined) throw new Error(`${name} has ${definitions.map((one) => one.name).join(" and ")}, not ${use}.`);
   const fixtures = pathToFileURL(join(folder, "fixtures/"));
   const signal = AbortSignal.timeout(MAX_MS);
-  const path = await recordCase(definition, { fixtures, name: fixture, model, config, stream: more.includes("stream"), signal });
-  console.log(`${path}\nRead it, then run the package's contract: it writes the golden file.`);
+  const options = { fixtures, name: table, model, config, stream: more.includes("stream"), signal };
+  const recorded = await recordCase(definition, options);
+  console.log(`${recorded.name}: ${recorded.path}\nRead it, then run the package's contract: it writes the expected output.`);
 }
 
 function valueOf(word: string): string {

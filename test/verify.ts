@@ -8,6 +8,7 @@ const CHECKS: readonly { readonly what: string; readonly command: readonly strin
   { what: "the shipped configuration", command: ["npm", "run", "-s", "sluice", "--", "check"] },
   { what: "generated schemas", command: ["npm", "run", "-s", "sluice", "--", "schema", "--check"] },
   { what: "words planted into requests", command: ["npm", "run", "-s", "proof:planted"] },
+  { what: "tests of whole processes", command: ["npm", "run", "-s", "test:processes"] },
   { what: "tests", command: ["npm", "test", "--silent"] },
 ];
 

@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { AnyDefinition } from "@sluice/spec";
+import type { AnyDefinition } from "@sluice/contract";
 import { packageFolders, ROOT } from "./sources.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { ERROR_CODES, type ErrorCode, errorBody, GatewayError } from "@sluice/spec";
+import { ERROR_CODES, type ErrorCode, errorBody, GatewayError } from "@sluice/contract";
 import { ERRORS_PAGE, errorsPage } from "../generate/errors.ts";
 import { readSources } from "./sources.ts";
 

@@ -8,7 +8,7 @@ const NOT_OURS: Readonly<Record<string, string>> = {
   "docs/metrics.md scrape_configs:": "Prometheus' own file",
 };
 
-const documents = globSync(["README.md", "docs/*.md", "plugins/*/README.md"], { cwd: ROOT }).sort();
+const documents = globSync(["README.md", "docs/*.md", "plugins/*/README.md", "plugins/*/docs/*.md"], { cwd: ROOT }).sort();
 const examples = documents
   .flatMap((path) => readExamples(path))
   .filter(({ at, text }) => NOT_OURS[`${at.replace(/:\d+$/, "")} ${text.split("\n")[0] ?? ""}`] === undefined);

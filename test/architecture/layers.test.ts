@@ -4,12 +4,19 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Import, packageFolders, readImports, readSources, ROOT, type Source } from "./sources.ts";
 
-/** Which packages of the house a package may import. house.md: spec ← kit ← plugins; engine imports spec and kit. */
+/** Which packages of the house a package may import: contract <- kit <- runtime <- engine <- cli; plugins build on contract and kit. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  "core/spec": [],
-  "core/kit": ["@sluice/spec"],
-  "core/engine": ["@sluice/spec", "@sluice/kit"],
-  plugins: ["@sluice/spec", "@sluice/kit"],
+  "core/contract": [],
+  "core/kit": ["@sluice/contract"],
+  "core/runtime": ["@sluice/contract", "@sluice/kit"],
+  "core/testing": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
+  "core/engine": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
+  "core/cli": ["@sluice/contract", "@sluice/kit", "@sluice/engine"],
+  plugins: ["@sluice/contract", "@sluice/kit"],
+  // The shipped steps and the drivers of shared state are parts of what runs plugins.
+  "plugins/standard": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
+  "plugins/shared-memory": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
+  "plugins/shared-redis": ["@sluice/contract", "@sluice/kit", "@sluice/runtime"],
 };
 
 /** Plugins that build on another one, which their package.json names: Vertex AI serves Claude in Anthropic's dialect. */
@@ -25,19 +32,17 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   registry: ["config"],
   pipeline: ["config", "registry"],
   lint: ["config", "registry", "pipeline"],
-  generation: ["config", "registry", "pipeline", "lint", ...BESIDE],
-  http: ["config", "registry", "pipeline", "generation", ...BESIDE],
-  rehearsal: ["config", "registry", "pipeline", "generation", "http", ...BESIDE],
+  accounting: ["config", "registry", "pipeline", ...BESIDE],
+  generation: ["config", "registry", "pipeline", "lint", "accounting", ...BESIDE],
+  http: ["config", "registry", "pipeline", "accounting", "generation", ...BESIDE],
+  preflight: ["config", "registry", "pipeline", "accounting", "generation", "http", ...BESIDE],
   resources: [],
   counting: [],
   telemetry: [],
 };
 
 /** Packages that plugins have no business with: what they need comes from the host and the kit. */
-const NOT_FOR_PLUGINS = ["koa", "tsyringe", "@sluice/engine"];
-
-/** Where the container may be used; elsewhere its type may be named, and nothing else. */
-const TSYRINGE = ["core/engine/src/generation/container.ts", "core/engine/src/bootstrap.ts"];
+const NOT_FOR_PLUGINS = ["koa", "@sluice/engine", "@sluice/cli"];
 
 const sources = readSources();
 
@@ -69,7 +74,7 @@ function roomOf(path: string): string | undefined {
 describe("packages", () => {
   it("are all under a rule", () => {
     const folders = packageFolders().filter((folder) => !folder.startsWith("plugins/"));
-    expect(folders.toSorted()).toEqual(["core/engine", "core/kit", "core/spec"]);
+    expect(folders.toSorted()).toEqual(["core/cli", "core/contract", "core/engine", "core/kit", "core/runtime", "core/testing"]);
     expect(sources.length).toBeGreaterThan(100);
   });
 
@@ -102,18 +107,26 @@ describe("packages", () => {
 describe("plugins", () => {
   const plugins = sources.filter(({ folder }) => folder.startsWith("plugins/"));
 
-  it("know neither the engine, nor Koa, nor the container, nor each other", () => {
+  it("know neither the engine, nor Koa, nor each other", () => {
     const isAllowed = ({ specifier }: Import): boolean => !NOT_FOR_PLUGINS.includes(packageOf(specifier));
     expect(violations(plugins, isAllowed)).toEqual([]);
     const isOther = ({ specifier }: Import, { folder }: Source): boolean =>
-      /^@sluice\/(?!spec$|kit(?:\/|$))/.test(specifier) && !(BASES[folder] ?? []).includes(packageOf(specifier));
+      /^@sluice\/(?!contract$|(?:kit|runtime)(?:\/|$))/.test(specifier) && !(BASES[folder] ?? []).includes(packageOf(specifier));
     expect(violations(plugins, (line, source) => !isOther(line, source))).toEqual([]);
   });
 });
 
-describe("the spec", () => {
+describe("the kit's internals", () => {
+  it("are imported by nothing but what runs plugins", () => {
+    const runners = /^(?:core\/(?:runtime|testing|engine)|plugins\/(?:standard|shared-memory|shared-redis))$/;
+    const others = sources.filter(({ folder }) => !runners.test(folder));
+    expect(violations(others, ({ specifier }) => !specifier.endsWith("/internals"))).toEqual([]);
+  });
+});
+
+describe("the contract", () => {
   it("imports nothing from outside", () => {
-    const spec = sources.filter(({ folder }) => folder === "core/spec");
+    const spec = sources.filter(({ folder }) => folder === "core/contract");
     expect(violations(spec, ({ path }) => path !== undefined)).toEqual([]);
   });
 });
@@ -122,7 +135,9 @@ describe("rooms of the engine", () => {
   const engine = sources.filter(({ folder }) => folder === "core/engine");
 
   it("are all under a rule", () => {
-    const rooms = new Set(engine.map(({ path }) => roomOf(path)).filter((room) => room !== undefined && room !== "cli"));
+    const rooms = new Set(
+      engine.map(({ path }) => roomOf(path)).filter((room) => room !== undefined && room !== "exports" && room !== "cluster"),
+    );
     expect([...rooms].filter((room) => ROOMS[room ?? ""] === undefined)).toEqual([]);
   });
 
@@ -130,8 +145,8 @@ describe("rooms of the engine", () => {
     const isAllowed = ({ path }: Import, source: Source): boolean => {
       const from = roomOf(source.path);
       const to = path === undefined ? undefined : roomOf(path);
-      // The composition root and the command line know everything.
-      if (from === undefined || from === "cli" || path === undefined) return true;
+      // The composition root, the cluster and the indexes of the package know everything.
+      if (from === undefined || from === "exports" || from === "cluster" || path === undefined) return true;
       return to !== undefined && (to === from || (ROOMS[from] ?? []).includes(to));
     };
     expect(violations(engine, isAllowed)).toEqual([]);
@@ -140,14 +155,14 @@ describe("rooms of the engine", () => {
   it("beside the corridor import nothing of the house but spec", () => {
     const beside = engine.filter(({ path }) => BESIDE.includes(roomOf(path) ?? ""));
     const isAllowed = ({ specifier, path }: Import, source: Source): boolean =>
-      (!specifier.startsWith("@sluice/") || specifier === "@sluice/spec") &&
+      (!specifier.startsWith("@sluice/") || specifier === "@sluice/contract") &&
       (path === undefined || roomOf(path) === roomOf(source.path));
     expect(violations(beside, isAllowed)).toEqual([]);
   });
 
   it("named pipeline and generation know nothing of HTTP", () => {
     const inner = engine.filter(({ path }) => ["config", "registry", "pipeline", "generation"].includes(roomOf(path) ?? ""));
-    const isHttp = /^(?:koa|undici|node:http2?|node:https|node:net|@sluice\/kit\/(?:transport|openai))$/;
+    const isHttp = /^(?:koa|undici|node:http2?|node:https|node:net|@sluice\/(?:kit|runtime)\/(?:transport|openai))$/;
     expect(violations(inner, ({ specifier }) => !isHttp.test(specifier))).toEqual([]);
   });
 
@@ -156,9 +171,8 @@ describe("rooms of the engine", () => {
     expect(violations(others, ({ specifier }) => specifier !== "koa")).toEqual([]);
   });
 
-  it("leave the container to its own file and the composition root", () => {
-    const others = engine.filter(({ path }) => !TSYRINGE.includes(path));
-    expect(violations(others, ({ specifier, isType }) => specifier !== "tsyringe" || isType)).toEqual([]);
+  it("use no container: parts are passed as typed objects", () => {
+    expect(violations(engine, ({ specifier }) => specifier !== "tsyringe" && specifier !== "reflect-metadata")).toEqual([]);
   });
 });
 

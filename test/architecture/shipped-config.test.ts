@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { checkConfig } from "@sluice/engine";
-import { Secret } from "@sluice/spec";
+import { Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 
 const repository = join(import.meta.dirname, "../..");

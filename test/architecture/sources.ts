@@ -43,7 +43,7 @@ export function readSources(): readonly Source[] {
 
 /** Whether a file belongs to tests: it may import what its subject may not. */
 export function isTest(path: string): boolean {
-  return /\.(?:test|fixture|bench)\.ts$/.test(path) || path.startsWith("core/engine/src/resources/testing/");
+  return /\.(?:test|fixture|bench)\.ts$/.test(path) || path.startsWith("core/engine/src/accounting/testing/");
 }
 
 /** The imports of a text. `path` is where it stands, from the root. */

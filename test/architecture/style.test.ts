@@ -1,17 +1,22 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageFolders, readSources, ROOT } from "./sources.ts";
 
 const MAX_LINES = 300;
 /** Tables of data may be as long as the data. */
-const TABLES = ["core/spec/src/codes.ts"];
+const TABLES = ["core/contract/src/codes.ts"];
 
 const sources = readSources();
 
 /** The text without comments and strings. */
 function codeOf(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "");
+}
+
+/** The text without comments. */
+function codeWithStrings(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 }
 
 describe("source files", () => {
@@ -36,26 +41,58 @@ describe("source files", () => {
   });
 
   it("leave the console to the command line", () => {
-    const others = sources.filter(({ path }) => !path.startsWith("core/engine/src/cli/"));
+    const others = sources.filter(({ path }) => !path.startsWith("core/cli/"));
     expect(others.filter(({ text }) => /\bconsole\./.test(codeOf(text))).map(({ path }) => path)).toEqual([]);
   });
 
-  it("leave the environment to the composition root and the command line", () => {
-    const others = sources.filter(({ path }) => !/^core\/engine\/src\/(?:cli\/|bootstrap\.ts)/.test(path));
+  it("leave the end of the process and its signals to the command line", () => {
+    const others = sources.filter(({ path }) => path.startsWith("core/engine/") || path.startsWith("core/runtime/"));
+    const ends = /\bprocess\.(?:exit|exitCode|abort|umask|chdir)\b|\bprocess\.(?:on|once)\((?!"message")/;
+    expect(others.filter(({ text }) => ends.test(codeWithStrings(text))).map(({ path }) => path)).toEqual([]);
+  });
+
+  it("leave the environment to the command line and the worker, which finds its assignment there", () => {
+    const others = sources.filter(({ path }) => !path.startsWith("core/cli/") && path !== "core/engine/src/cluster/worker.ts");
     expect(others.filter(({ text }) => /\bprocess\.env\b/.test(codeOf(text))).map(({ path }) => path)).toEqual([]);
   });
 });
 
 describe.each(packageFolders())("package %s", (folder) => {
-  it("has a README, an index and a version", () => {
-    const missing = ["README.md", "package.json", "src/index.ts", "tsconfig.json"].filter(
-      (name) => !existsSync(join(ROOT, folder, name)),
-    );
+  it("has a README, an index or a command, and a version", () => {
+    const entry = folder === "core/cli" ? "bin/sluice.js" : "src/index.ts";
+    const missing = ["README.md", "package.json", entry, "tsconfig.json"].filter((name) => !existsSync(join(ROOT, folder, name)));
     expect(missing).toEqual([]);
     const manifest = JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8")) as Record<string, unknown>;
     expect(manifest.version).toMatch(/^\d+\.\d+\.\d+$/);
     expect(manifest.name).toBe(`@sluice/${basename(folder)}`);
     expect(manifest.license).toBe("Apache-2.0");
     expect(manifest.description).toMatch(/\.$/);
+  });
+});
+
+describe("folders", () => {
+  it("hold at most 25 files each, tests included", () => {
+    const counts = new Map<string, number>();
+    for (const path of globSync("{core,plugins,test}/**/*.{ts,md,json}", {
+      cwd: ROOT,
+      exclude: (name) => name === "node_modules" || name === "dist" || name === "fixtures",
+    })) {
+      const folder = dirname(path);
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    const wide = [...counts].filter(([folder, count]) => count > 25 && folder !== "core/decisions");
+    expect(wide.map(([folder, count]) => `${folder}: ${count}`)).toEqual([]);
+  });
+});
+
+describe("fixtures", () => {
+  it("are under 900 files: single values stand in tables", () => {
+    const paths = globSync("{core,plugins,test}/**/fixtures/**/*", {
+      cwd: ROOT,
+      exclude: (name) => name === "node_modules" || name === "dist",
+    });
+    const files = paths.filter((path) => statSync(join(ROOT, path)).isFile());
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.length).toBeLessThan(900);
   });
 });

@@ -1,7 +1,7 @@
 /** How this checkout compares with another commit: ratios within each round, their median and their spread. */
 
 import type { TargetSlices } from "./report.ts";
-import type { Slice } from "./slice.ts";
+import type { Slice } from "./load/slice.ts";
 import { median, percentile } from "./statistics.ts";
 
 /** A line for each target of which both checkouts were measured. */

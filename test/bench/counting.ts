@@ -8,7 +8,8 @@ import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { createCounter } from "../../core/engine/src/counting/counter.ts";
 import { systemClock } from "../../core/engine/src/telemetry/clock.ts";
-import { ObservedText, rawFrame } from "../../core/kit/src/openai/index.ts";
+import { ObservedText } from "@sluice/runtime/openai";
+import { rawFrame } from "@sluice/kit/internals";
 
 const MEGABYTE = 1_000_000;
 const GOAL_MS = 250;

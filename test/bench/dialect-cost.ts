@@ -4,8 +4,8 @@
  */
 
 import { createEventReader } from "../../core/kit/src/stream/events.ts";
-import { makeProvider, REPLY_MODEL, requestOf } from "@sluice/kit/testing";
-import type { Frame, ProviderDefinition, StreamSink } from "@sluice/spec";
+import { makeProvider, REPLY_MODEL, requestOf } from "@sluice/testing";
+import type { Frame, ProviderDefinition, StreamSink } from "@sluice/contract";
 import anthropic from "@sluice/provider-anthropic";
 import openai from "@sluice/provider-openai";
 

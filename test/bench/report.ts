@@ -2,7 +2,7 @@
 
 import { cpus } from "node:os";
 import { judge } from "./goals.ts";
-import type { Slice } from "./slice.ts";
+import type { Slice } from "./load/slice.ts";
 import { median } from "./statistics.ts";
 
 /** The slices of one target in one scenario, round by round. */

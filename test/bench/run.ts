@@ -7,17 +7,17 @@ import { fileURLToPath } from "node:url";
 import { CheckoutError, checkOut } from "./checkout.ts";
 import { compareCommits } from "./compare-commits.ts";
 import { CAN_PIN } from "./cores.ts";
-import { startLoad, type LoadProcess } from "./load-process.ts";
+import { startLoad, type LoadProcess } from "./load/load-process.ts";
 import { HELP, readOptions, type BenchOptions } from "./options.ts";
 import { topFunctions } from "./profile.ts";
 import { report, summarize, table, type ScenarioResult, type TargetSlices } from "./report.ts";
 import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
-import { runSlice, warmUp, type Slice } from "./slice.ts";
+import { runSlice, warmUp, type Slice } from "./load/slice.ts";
 import { freePort, startServer, type RunningServer, type Target } from "./target.ts";
 import { targets } from "./targets/index.ts";
 import type { Checkout } from "./targets/sluice.ts";
 
-const UPSTREAM = fileURLToPath(new URL("upstream.ts", import.meta.url));
+const UPSTREAM = fileURLToPath(new URL("load/upstream.ts", import.meta.url));
 const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 

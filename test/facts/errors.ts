@@ -1,6 +1,6 @@
 /** Every error body of every provider, and what becomes of it. Data. */
 
-import type { ErrorCode, JsonObject, JsonValue } from "@sluice/spec";
+import type { ErrorCode, JsonObject, JsonValue } from "@sluice/contract";
 
 /** An error reply, and the code that a client reads. `retries`: another try may help. */
 export interface ErrorFact {

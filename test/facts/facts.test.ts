@@ -1,6 +1,6 @@
 /** Every native stop reason, usage and error of every provider, in one run over data. */
 
-import { type Frame, isGatewayError, type JsonObject, type Usage } from "@sluice/spec";
+import { type Frame, isGatewayError, type JsonObject, type Usage } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import { ERRORS } from "./errors.ts";
 import { chatRequest, PROVIDERS, type Subject } from "./providers.ts";

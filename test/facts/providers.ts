@@ -1,6 +1,6 @@
 /** Living providers of every dialect, for tables that hold of their pure functions. */
 
-import { makeProvider, requestOf } from "@sluice/kit/testing";
+import { makeProvider, requestOf } from "@sluice/testing";
 import anthropic from "@sluice/provider-anthropic";
 import azure from "@sluice/provider-azure";
 import bedrock from "@sluice/provider-bedrock";
@@ -10,7 +10,7 @@ import google from "@sluice/provider-google";
 import mistral from "@sluice/provider-mistral";
 import openai from "@sluice/provider-openai";
 import stability from "@sluice/provider-stability";
-import type { JsonObject, Provider, ProviderDefinition, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, Provider, ProviderDefinition, ProviderRequest } from "@sluice/contract";
 
 /** A provider and a model of it. */
 export interface Subject {

@@ -1,6 +1,6 @@
 /** Replies and streams of every dialect around one fact: the native stop reason, or the native usage. Data of tests. */
 
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 
 /** What varies. */
 export interface Fact {

@@ -1,6 +1,6 @@
 /** Every shape of a native usage, and what it means: prompt with what the cache had, completion with the thoughts. Data. */
 
-import type { JsonObject, Usage } from "@sluice/spec";
+import type { JsonObject, Usage } from "@sluice/contract";
 
 /** A native usage by provider, and the gateway's. */
 export const USAGES: readonly (readonly [provider: string, what: string, native: JsonObject, usage: Partial<Usage>])[] = [

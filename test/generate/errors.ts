@@ -2,26 +2,28 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ERROR_CODES } from "@sluice/spec";
+import { ERROR_CODES } from "@sluice/contract";
 
 /** Where the page is. */
 export const ERRORS_PAGE = join(import.meta.dirname, "../../docs/errors.md");
 
 const INTRODUCTION = `# Errors
 
-<!-- Made by \`node test/generate/errors.ts\` from core/spec/src/codes.ts. Do not edit. -->
+<!-- Made by \`node test/generate/errors.ts\` from core/contract/src/codes.ts. Do not edit. -->
 
-Every failed request is answered with JSON of one shape, on every route:
+Every route answers a failed request with the same JSON shape:
 
 \`\`\`json
 {"error": {"message": "The field messages is missing.", "type": "invalid_request_error", "code": 400, "param": "messages"}}
 \`\`\`
 
-\`code\` is the HTTP status as a number, \`param\` the field, guardrail or parameter that is meant, or null. An error that an upstream answered has one
-member more, \`provider: {status, type, code, message}\`: the upstream's own words, without credentials and addresses, null where it said none. With
-\`server.error_code: text\`, \`code\` is a word: the name below, or the upstream's own code where the name begins with \`upstream_\`. The names are the
-\`error_code\` of a spend row and the \`code\` of a log line. *Retry* says whether the same request may succeed later; where the gateway
-knows when, the response carries \`retry-after\`. Every response carries \`x-request-id\`.
+- \`code\` is the HTTP status as a number; \`param\` is the field, guardrail or parameter at fault, or null.
+- An upstream's error adds the member \`provider: {status, type, code, message}\`, the upstream's own values without credentials and
+  addresses; missing values are null.
+- With \`server.error_code: text\`, \`code\` is the name below, or the upstream's own code when the name begins with \`upstream_\`.
+- A spend row has the name as \`error_code\`, a log line as \`code\`.
+- *Retry* says whether the same request may succeed later. If the gateway knows the time, the response has \`retry-after\`.
+- Every response has \`x-request-id\`.
 `;
 
 /** The text of docs/errors.md. */

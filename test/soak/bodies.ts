@@ -7,10 +7,10 @@ import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
-import { chat, createKey, MESSAGES } from "../system/client.ts";
-import { eventually } from "../system/eventually.ts";
-import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
-import { createNativeUpstream } from "../system/native-upstream.ts";
+import { chat, createKey, MESSAGES } from "../system/support/client.ts";
+import { eventually } from "../system/support/eventually.ts";
+import { type GatewayProcess, startGateway } from "../system/support/gateway-process.ts";
+import { createNativeUpstream } from "../system/support/native-upstream.ts";
 import { type Attack, ATTACKS } from "./bodies-attack.ts";
 
 /** `--only deep` runs the attacks whose name holds it. */

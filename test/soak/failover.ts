@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { text } from "node:stream/consumers";
-import { chat } from "../system/client.ts";
-import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
+import { chat } from "../system/support/client.ts";
+import { type GatewayProcess, startGateway } from "../system/support/gateway-process.ts";
 
 const OUTAGE_MS = Number(process.env["SLUICE_OUTAGE_MS"] ?? 60_000);
 const AFTER_MS = 15_000;

@@ -7,11 +7,15 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { parseArgs } from "node:util";
-import { createUpstream, type Upstream } from "@sluice/kit/testing";
-import { admin, chat, MESSAGES } from "../system/client.ts";
-import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
-import { createWorkspace } from "../system/workspace.ts";
+import { createUpstream } from "@sluice/testing";
+import { admin, chat, MESSAGES } from "../system/support/client.ts";
+import { openService } from "./isolation-service.ts";
+import { again, flood, keyed, type Row, type Stage } from "./isolation-stage.ts";
+import { LATER_ROWS } from "./isolation-rows.ts";
+import { startGateway } from "../system/support/gateway-process.ts";
+import { createWorkspace } from "../system/support/workspace.ts";
 
 const { values } = parseArgs({
   options: {
@@ -23,53 +27,6 @@ const { values } = parseArgs({
 const SECONDS = Number(values.seconds);
 const EVERY_MS = 50;
 const NOISE_MS = 20;
-
-/** What a row works with. Every row has a gateway of its own, so that no attack is left over from the row before. */
-interface Stage {
-  readonly gateway: GatewayProcess;
-  readonly upstream: Upstream;
-  newKey(body?: object): Promise<string>;
-  /** Adds a model to gateway.yaml. */
-  addModel(model: string): void;
-}
-
-/** A row: prepares, and returns the victim's request, the attack, and the words that refuse it. */
-interface Attack {
-  readonly victim: () => Promise<Response>;
-  /** Attacks until the signal aborts. Returns what refused it. */
-  readonly attack: (signal: AbortSignal, refused: (text: string) => void) => Promise<unknown>;
-  readonly refusal: RegExp | undefined;
-}
-type Row = (stage: Stage) => Promise<Attack>;
-
-const keyed = (key: string, signal?: AbortSignal): RequestInit => ({
-  headers: { authorization: `Bearer ${key}` },
-  ...(signal === undefined ? {} : { signal }),
-});
-
-/** Requests at the same time, each sent again when it is refused. */
-async function flood(
-  { gateway }: Stage,
-  count: number,
-  key: string,
-  body: object,
-  signal: AbortSignal,
-  refused: (text: string) => void,
-): Promise<void> {
-  const one = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        const response = await chat(gateway, { messages: MESSAGES, ...body }, keyed(key, signal));
-        const text = await response.text();
-        if (response.status >= 400) refused(text);
-      } catch {
-        // The attack has ended.
-      }
-      await pause(500, undefined, { signal }).catch(() => undefined);
-    }
-  };
-  await Promise.all(Array.from({ length: count }, one));
-}
 
 const rows: Readonly<Record<string, Row>> = {
   async connections(stage) {
@@ -155,14 +112,6 @@ const rows: Readonly<Record<string, Row>> = {
 
 const get = (stage: Stage, path: string, key: string, signal?: AbortSignal): Promise<Response> =>
   fetch(`${stage.gateway.publicUrl}${path}`, keyed(key, signal));
-
-/** One request after the other, with a pause in between, until the end. */
-async function again(signal: AbortSignal, everyMs: number, one: (turn: number) => Promise<unknown>): Promise<void> {
-  for (let turn = 0; !signal.aborted; turn += 1) {
-    await one(turn).catch(() => undefined);
-    await pause(everyMs, undefined, { signal }).catch(() => undefined);
-  }
-}
 
 const MORE_ROWS: Readonly<Record<string, Row>> = {
   async ejection(stage) {
@@ -355,13 +304,17 @@ async function watch(ask: () => Promise<Response>): Promise<Seen> {
 }
 
 async function run(name: string, row: Row): Promise<boolean> {
-  const upstream = await createUpstream();
+  const [upstream, service] = await Promise.all([createUpstream(), openService()]);
   const provider = (each: string): string =>
     `${each}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, connections: 128, timeouts: { queue: 2s } }`;
   const options = {
     attempts: 1,
-    server: `workers: ${values.workers}, auto_rollback: { error_rate: 20%, for: 30s }`,
-    providers: [provider("up"), provider("other")],
+    server: `workers: ${values.workers}, auto_rollback: { error_rate: 20%, for: 30s }, max_held: 128mb`,
+    providers: [
+      provider("up"),
+      provider("other"),
+      `claude: { use: anthropic, api_key: "\${env:OPENAI_API_KEY}", base_url: ${service.url}, fetch_media: { allow_origins: ["${service.url}"], max_parallel: 6, timeout: 3s } }`,
+    ],
     models: [
       '{ id: "up/*", targets: [{ provider: up, model: "*" }] }',
       '{ id: "other/*", targets: [{ provider: other, model: "*" }] }',
@@ -370,16 +323,21 @@ async function run(name: string, row: Row): Promise<boolean> {
       "{ id: untagged, targets: [{ provider: up, model: untagged, price: { input: 1, output: 10 } }] }",
       "{ id: minute, targets: [{ provider: up, model: minute, tpm: 2000000 }] }",
       "{ id: nearest, balance: lowest_latency, targets: [{ provider: up, model: near }, { provider: up, model: far }] }",
+      '{ id: "claude/*", targets: [{ provider: claude, model: "*" }] }',
+      "{ id: hedged, targets: [{ provider: up, model: hedged }, { provider: other, model: hedged }] }",
       "{ id: echo, targets: [{ provider: echo, model: echo }] }",
     ],
   };
   const workspace = createWorkspace(options);
+  const guardrails = `guardrails:\n  service: { use: http, url: "${service.url}/judge", sample: forbidden, connections: 8, budget_ms: 2000, scope: [user] }\n`;
+  const fileOf = (models: readonly string[]): string => workspace.config({ ...options, models }) + guardrails;
+  workspace.write(fileOf(options.models));
   for (const file of readdirSync(workspace.pipelinesFolder)) {
     const path = join(workspace.pipelinesFolder, file);
     const text = readFileSync(path, "utf8");
     writeFileSync(
       path,
-      text.replace(
+      withHedges(name, file, text).replace(
         /^( +- )limits\b.*$/m,
         "$1{ use: limits, with: { max_in_flight: 200, budgets: [{ per: tag, max: 1000, duration: 1d }] } }",
       ),
@@ -388,35 +346,51 @@ async function run(name: string, row: Row): Promise<boolean> {
   const gateway = await startGateway(workspace);
   const newKey = async (body: object = {}): Promise<string> =>
     ((await (await admin(gateway, "/key/generate", body)).json()) as { key: string }).key;
-  const addModel = (model: string): void => workspace.write(workspace.config({ ...options, models: [...options.models, model] }));
+  const addModel = (model: string): void => workspace.write(fileOf([...options.models, model]));
   try {
-    const { victim, attack, refusal } = await row({ gateway, upstream, newKey, addModel });
+    const {
+      victim,
+      attack,
+      refusal,
+      settleMs = 500,
+    } = await row({ gateway, upstream, serviceUrl: service.url, newKey, addModel });
     await watch(victim);
     const quiet = await watch(victim);
     const end = new AbortController();
     const refusals: string[] = [];
     const attacking = attack(end.signal, (text) => refusals.push(text)).catch(() => undefined);
-    await pause(500);
+    await pause(settleMs);
+    const loop = monitorEventLoopDelay({ resolution: 5 });
+    loop.enable();
     const during = await watch(victim);
+    loop.disable();
     end.abort();
     await attacking;
     const isNamed = refusal === undefined || refusals.some((text) => refusal.test(text));
+    if (!isNamed) console.info(`Refusals of ${name}: ${refusals.length}; the first: ${refusals[0]?.slice(0, 300) ?? "none"}`);
     const isWell = during.failed === 0 && during.p99Ms <= Math.max(NOISE_MS, 2 * quiet.p99Ms) && isNamed;
     const named = refusal === undefined ? "loses its own" : isNamed ? "yes" : "NO";
     console.info(
-      `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${isWell ? "ok" : "FAILED"} |`,
+      `| ${name} | ${quiet.p99Ms.toFixed(1)} | ${during.p99Ms.toFixed(1)} | ${during.failed} of ${during.count} | ${named} | ${(loop.max / 1e6).toFixed(0)} | ${isWell ? "ok" : "FAILED"} |`,
     );
     return isWell;
   } finally {
     await gateway.dispose();
-    await upstream.close();
+    await Promise.all([upstream.close(), service.close()]);
   }
 }
 
-const all: Readonly<Record<string, Row>> = { ...rows, ...MORE_ROWS };
+/** The step `hedge` in the pipeline of chats, for the row that looks at it. */
+function withHedges(row: string, file: string, text: string): string {
+  if (row !== "hedges" || file !== "chat.yaml") return text;
+  const step = "{ use: hedge, with: { after: p90, initial_after: 150ms, min_samples: 20, max_rate: 30% } }";
+  return text.replace(/^( +- )balance$/m, `$1${step}\n$&`);
+}
+
+const all: Readonly<Record<string, Row>> = { ...rows, ...MORE_ROWS, ...LATER_ROWS };
 const chosen = values.rows === "" ? Object.keys(all) : values.rows.split(",");
 console.info(
-  "| Row | p99 quiet, ms | p99 attacked, ms | Victim's failures | Attacker refused by name | |\n|---|---|---|---|---|---|",
+  "| Row | p99 quiet, ms | p99 attacked, ms | Victim's failures | Attacker refused by name | Longest turn of the proof's own loop, ms | |\n|---|---|---|---|---|---|---|",
 );
 let isWell = true;
 for (const name of chosen) {

@@ -1,6 +1,6 @@
 /** `npm run proof:reload`: a hundred edits a second for ten seconds, under load and over long streams. Ends with 1 when a goal is missed. */
 
-import { MEMORY_MARGIN_MB, runEditStorm } from "../system/edit-storm.ts";
+import { MEMORY_MARGIN_MB, runEditStorm } from "../system/support/edit-storm.ts";
 
 const result = await runEditStorm({ seconds: 10, editsPerSecond: 100, requestsPerSecond: 100, streams: 20 });
 

@@ -4,9 +4,9 @@
  */
 
 import { parseArgs } from "node:util";
-import { checkConfig } from "../../core/engine/src/check-config.ts";
-import { soakGoals } from "../../core/engine/src/cli/soak/goals.ts";
-import { runSoak } from "../../core/engine/src/cli/soak/run-soak.ts";
+import { checkConfig } from "@sluice/engine/check";
+import { soakGoals } from "../../core/cli/src/soak/goals.ts";
+import { runSoak } from "../../core/cli/src/soak/run-soak.ts";
 
 const { values } = parseArgs({
   options: {

@@ -9,10 +9,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { chat, MESSAGES } from "../system/client.ts";
-import { eventually } from "../system/eventually.ts";
-import { type GatewayProcess, startGateway } from "../system/gateway-process.ts";
-import { createWorkspace } from "../system/workspace.ts";
+import { chat, MESSAGES } from "../system/support/client.ts";
+import { eventually } from "../system/support/eventually.ts";
+import { type GatewayProcess, startGateway } from "../system/support/gateway-process.ts";
+import { createWorkspace } from "../system/support/workspace.ts";
 
 const { values } = parseArgs({
   options: {

@@ -3,13 +3,12 @@
 import type { Finding } from "./config/finding.ts";
 import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
-import { policyFindings } from "./lint/lint.ts";
-import { checkPipelines } from "./pipeline/compile.ts";
+import { checkCandidate } from "./lint/check-candidate.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { withPackages } from "./registry/missing-packages.ts";
-import { rehearseAlone } from "./rehearsal/alone.ts";
-import { createFaultsAlone } from "./rehearsal/world.ts";
+import { runTestsAlone } from "./preflight/alone.ts";
+import { createFaultsAlone } from "./preflight/sandbox.ts";
 import { createLog } from "./telemetry/log.ts";
 
 /** A configuration that was read and checked whole. */
@@ -24,15 +23,13 @@ export interface CheckedConfig {
 export async function checkConfig(place: OpenOptions): Promise<CheckedConfig> {
   const opened = openConfig(place);
   const { definitions, findings: pluginFindings } = await loadPlugins(opened.plugins);
-  const { snapshot, findings, pipelines } = resolveSnapshot(opened, definitions.all);
-  const orderFindings = checkPipelines(pipelines, definitions.steps, snapshot);
-  const policies = snapshot === undefined ? [] : policyFindings(snapshot, definitions);
+  const resolved = resolveSnapshot(opened, definitions.all);
   // A plugin that cannot be loaded is not found either, wherever it is used.
-  const others = [...findings, ...orderFindings].filter(
+  const others = checkCandidate(resolved, definitions).filter(
     ({ isUnknownPlugin }) => isUnknownPlugin !== true || pluginFindings.length === 0,
   );
-  const all = withPackages([...pluginFindings, ...others, ...policies], opened.path);
-  return { opened, definitions, snapshot: all.length === 0 ? snapshot : undefined, findings: all };
+  const all = withPackages([...pluginFindings, ...others], opened.path);
+  return { opened, definitions, snapshot: all.length === 0 ? resolved.snapshot : undefined, findings: all };
 }
 
 /** A start that failed because of the configuration. */
@@ -52,7 +49,7 @@ export class ConfigError extends Error {
 export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;
   if (snapshot === undefined) return checked;
-  const { results, findings } = await rehearseAlone(snapshot, definitions);
+  const { results, findings } = await runTestsAlone(snapshot, definitions);
   const all = [...findings, ...results.flatMap((result) => result.findings)];
   return all.length === 0 ? checked : { ...checked, snapshot: undefined, findings: all };
 }
@@ -67,6 +64,6 @@ export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig
   const findings =
     snapshot.guardrails.length === 0
       ? await createFaultsAlone(snapshot, definitions, createLog("silent"))
-      : (await rehearseAlone(snapshot, definitions, [])).findings;
+      : (await runTestsAlone(snapshot, definitions, [])).findings;
   return findings.length === 0 ? checked : { ...checked, snapshot: undefined, findings };
 }

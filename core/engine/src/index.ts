@@ -1,8 +1,9 @@
-/** @sluice/engine: start a gateway from code. The command line is `sluice`. */
+/** @sluice/engine: a gateway in a program of one's own. The command `sluice` is the package @sluice/cli. */
 
-export { type RunningGateway, startGateway } from "./bootstrap.ts";
-export type { ConfigPlace, StartOptions } from "./prepare-start.ts";
+export { type ConfigObject, type EmbeddedGateway, type EmbedOptions, startGateway } from "./embed.ts";
 export { checkConfig, ConfigError, withTests } from "./check-config.ts";
 export { formatFinding, type Finding } from "./config/finding.ts";
+export type { ApplyResult } from "./generation/rollout/apply.ts";
+export type { ConfigPlace } from "./prepare-start.ts";
 export { StartError } from "./resources/installation.ts";
 export { createLog, type LogLevel } from "./telemetry/log.ts";

@@ -2,20 +2,20 @@
 
 import { once } from "node:events";
 import { createServer } from "node:net";
-import type { Clock, Log, StateDriver, Store } from "@sluice/spec";
-import { createResilientState } from "@sluice/kit/state";
+import { errorMessage, type Clock, type Log, type StateDriver, type Store } from "@sluice/contract";
+import { createResilientState } from "@sluice/runtime/state";
 import type { Snapshot, TlsSettings } from "./config/snapshot.ts";
-import { TlsFiles } from "./http/tls-files.ts";
+import { TlsFiles } from "./http/listener/tls-files.ts";
 import { packageUrl, pluginCode } from "./registry/code-owners.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { type Installation, openInstallation, StartError } from "./resources/installation.ts";
 import { watchDataFolder } from "./resources/data-folder.ts";
-import { fullDisk } from "./resources/free-space.ts";
-import { createLedger, type Ledger } from "./resources/ledger.ts";
-import { LedgerGuard } from "./resources/ledger-guard.ts";
-import { openOutbox } from "./resources/outbox.ts";
+import { fullDisk } from "./accounting/ledger/free-space.ts";
+import { createLedger, type Ledger } from "./accounting/ledger/ledger.ts";
+import { LedgerGuard } from "./accounting/ledger/guard.ts";
+import { openOutbox } from "./accounting/outbox/outbox.ts";
 import { readRunning } from "./resources/running-file.ts";
-import { compareStore, howToGoOn, readStoreMark } from "./resources/store-mark.ts";
+import { compareStore, howToGoOn, readStoreMark } from "./accounting/ledger/store-mark.ts";
 import { systemClock } from "./telemetry/clock.ts";
 import { GATEWAY_CODE } from "./telemetry/block-report.ts";
 import { type BlockWatch, watchBlocks } from "./telemetry/block-watch.ts";
@@ -47,13 +47,13 @@ export async function openStore(snapshot: Snapshot, definitions: Definitions, lo
     await store.start(AbortSignal.timeout(60_000), { mustExist: mark !== undefined });
   } catch (error) {
     const advice = mark === undefined ? "" : ` ${howToGoOn(dataDirectory)}`;
-    throw new StartError(`The store ${use} did not start: ${messageOf(error)}${advice}`, { cause: error });
+    throw new StartError(`The store ${use} did not start: ${errorMessage(error)}${advice}`, { cause: error });
   }
   try {
     await compareStore(store, { dataDirectory, mark, pepper, log });
   } catch (error) {
     await store.stop();
-    throw error instanceof StartError ? error : new StartError(messageOf(error), { cause: error });
+    throw error instanceof StartError ? error : new StartError(errorMessage(error), { cause: error });
   }
   return store;
 }
@@ -89,7 +89,7 @@ export async function openState(
     await state.start(AbortSignal.timeout(STATE_START_TIMEOUT_MS));
     return state;
   } catch (error) {
-    throw new StartError(`The shared state ${use} did not start: ${messageOf(error)}`, { cause: error });
+    throw new StartError(`The shared state ${use} did not start: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -105,7 +105,7 @@ export function openLedger(
   try {
     outbox = openOutbox({ directory, name });
   } catch (error) {
-    throw new StartError(messageOf(error), { cause: error });
+    throw new StartError(errorMessage(error), { cause: error });
   }
   const folder = watchDataFolder(directory, [name]);
   const places = {
@@ -132,7 +132,7 @@ export function openLedger(
 export async function checkAddresses({ server }: Snapshot): Promise<void> {
   const { dataDirectory } = server;
   for (const { host, port } of [server, server.admin]) {
-    // The system has a free port for whoever asks for any.
+    // Port 0 asks the system for any free port.
     if (port !== 0) await listenOrExplain(() => listenBriefly(host, port), `${host}:${port}`, userOf(dataDirectory, port));
   }
 }
@@ -153,7 +153,10 @@ export function openBlockWatch(
   log: Log,
   reportFd: number | undefined,
 ): BlockWatch {
-  const own = [import.meta.url, import.meta.resolve("@sluice/kit")].map((url) => ({ name: GATEWAY_CODE, url: packageUrl(url) }));
+  const own = [import.meta.url, import.meta.resolve("@sluice/kit"), import.meta.resolve("@sluice/runtime")].map((url) => ({
+    name: GATEWAY_CODE,
+    url: packageUrl(url),
+  }));
   const owners = [...pluginCode(plugins), ...own];
   const endedAfterMs = reportFd === undefined ? 0 : server.hungWorkerTimeoutMs;
   return watchBlocks({ thresholdMs: server.blockWarningMs, owners, metrics, log, reportFd, endedAfterMs });
@@ -166,7 +169,7 @@ export function openTls(settings: TlsSettings | undefined, log: Log): TlsFiles |
     return new TlsFiles(settings, log);
   } catch (error) {
     const { certificate, key } = settings;
-    throw new StartError(`server.tls: ${certificate} and ${key} cannot be used: ${messageOf(error)}`, { cause: error });
+    throw new StartError(`server.tls: ${certificate} and ${key} cannot be used: ${errorMessage(error)}`, { cause: error });
   }
 }
 
@@ -188,15 +191,11 @@ export async function listenOrExplain<T>(open: () => Promise<T>, address: string
         ? `the port is in use${user}`
         : code === "EACCES"
           ? "this user may not use the port"
-          : messageOf(error);
+          : errorMessage(error);
     throw new StartError(`Cannot listen on ${address}: ${why}.`, { cause: error });
   }
 }
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,18 +1,18 @@
 /** What a start begins with: options, and the configuration that it reads and checks. */
 
-import type { Clock, Log, StateDriver } from "@sluice/spec";
+import type { Clock, Log, StateDriver } from "@sluice/contract";
 import { checkConfig, ConfigError, withTests } from "./check-config.ts";
 import { formatFinding } from "./config/finding.ts";
 import type { OpenedConfig } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
-import type { CanaryVerdict } from "./generation/canary.ts";
-import type { StartedWith } from "./generation/edit-parts.ts";
-import { lastNumberBefore } from "./generation/entries.ts";
-import { digestOnDisk } from "./generation/file-texts.ts";
+import type { CanaryVerdict } from "./generation/rollout/canary.ts";
+import type { StartedWith } from "./generation/rollout/edit-parts.ts";
+import { lastNumberBefore } from "./generation/history/entries.ts";
+import { digestOnDisk } from "./generation/history/file-texts.ts";
 import type { Generation } from "./generation/generation.ts";
-import type { WentBack } from "./generation/going-back.ts";
-import { openHistory } from "./generation/history.ts";
-import { findLastGood, wasReturned } from "./generation/last-good.ts";
+import type { RollbackNotice } from "./generation/rollout/auto-rollback.ts";
+import { openHistory } from "./generation/history/history.ts";
+import { findLastGood, wasReturned } from "./generation/history/last-good.ts";
 import type { Definitions } from "./registry/definitions.ts";
 
 /** Where the configuration is and what surrounds it. */
@@ -45,13 +45,13 @@ export interface WorkerPlace {
   /** Where the supervising process reads what code holds the event loop. */
   readonly reportFd: number;
   /** Shared state in the memory of the supervising process. */
-  readonly hostedState: StateDriver;
+  readonly remoteState: StateDriver;
   /** Tells the supervising process which generation serves from now on. */
   readonly onServe: (generation: Generation) => void;
   /** Tells the supervising process what is to be said of a canary. */
   readonly onVerdict: (verdict: CanaryVerdict) => void;
   /** Tells the other processes what has failed here. */
-  readonly onWentBack: (wentBack: WentBack) => void;
+  readonly onRollback: (notice: RollbackNotice) => void;
 }
 
 /** What a start begins with. */

@@ -1,8 +1,11 @@
+import { isStorable, withholdReply } from "./storable.ts";
+import { BILLING, SERVED } from "@sluice/runtime";
+import { beginAttempt } from "./services.ts";
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "@sluice/spec";
+import { GatewayError } from "@sluice/contract";
 import { branchOf } from "./branch.ts";
 import { jsonReply } from "./json/document.ts";
-import { fakeAttempt, fakeExchange, fakeRequest, fakeTarget } from "./testing/fake-exchange.ts";
+import { fakeAttempt, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
 
 const [A, B] = [fakeTarget("a"), fakeTarget("b")];
 
@@ -23,7 +26,7 @@ describe("a branch", () => {
   it("lists its own attempts, numbered among all of the parent's", () => {
     const parent = fakeExchange();
     const [one, two] = [branchOf(parent), branchOf(parent)];
-    const attempts = [one.beginAttempt(A, "p"), two.beginAttempt(B, "p"), one.beginAttempt(A, "p")];
+    const attempts = [beginAttempt(one, A, "p"), beginAttempt(two, B, "p"), beginAttempt(one, A, "p")];
     expect(parent.attempts).toEqual(attempts);
     expect(one.attempts.map(({ number }) => number)).toEqual([1, 3]);
     expect(two.attempts.map(({ number }) => number)).toEqual([2]);
@@ -44,9 +47,9 @@ describe("a branch", () => {
     const parent = fakeExchange();
     const branch = branchOf(parent);
     const served = fakeAttempt({ number: 0 });
-    branch.isStorable = false;
-    branch.served = served;
-    expect([parent.isStorable, parent.served]).toEqual([false, served]);
+    withholdReply(branch);
+    SERVED.set(branch, served);
+    expect([isStorable(parent), SERVED.get(parent)]).toEqual([false, served]);
   });
 
   it("is aborted alone, and with its parent, before or later", () => {
@@ -61,14 +64,14 @@ describe("a branch", () => {
     expect(branchOf(parent).signal.reason).toBe(leaving.signal.reason);
   });
 
-  it("shares what belongs to the exchange: its state, its pricer, its end", () => {
+  it("shares what belongs to the exchange: its slots, its billing, its end", () => {
     const settled: (() => void)[] = [];
     const parent = fakeExchange({ onSettle: (tell) => void settled.push(tell) });
     const branch = branchOf(parent);
-    const pricer = () => ({ status: "free", nanoUsd: 0 }) as const;
-    branch.pricer = pricer;
+    const billing = { price: () => ({ status: "free", nanoUsd: 0 }) as const };
+    BILLING.set(branch, billing);
     const tell = (): void => undefined;
-    branch.onSettle(tell);
-    expect([parent.pricer, branch.state, settled]).toEqual([pricer, parent.state, [tell]]);
+    branch.lifetime.onSettle(tell);
+    expect([BILLING.get(parent), branch.slots, settled]).toEqual([billing, parent.slots, [tell]]);
   });
 });

@@ -1,34 +1,35 @@
-/** Branches: for a concurrent step that runs the inner steps several times at once, and keeps what one of them came to. */
+/** Branches: a concurrent step runs the inner steps several times at once, and keeps the result of one run. */
 
-import type {
-  AbortBilling,
-  AmbiguousBilling,
-  Attempt,
-  ClientRequest,
-  Exchange,
-  Gate,
-  GatewayError,
-  GatewayRequest,
-  JsonDocument,
-  Operation,
-  Pricer,
-  Target,
-} from "@sluice/spec";
+import type { Attempt, Exchange, GatewayError, GatewayRequest, Lifetime, Slots } from "@sluice/contract";
 import { checkReply } from "./check-reply.ts";
 
-/** An exchange beside others of one parent. What it sets is its own until it is adopted. */
+/** One of several exchanges of a parent. Its changes stay its own until it is adopted. */
 export interface Branch extends Exchange {
+  /** The exchange that the branch belongs to. Its attempts are the parent's too; a branch lists its own. */
   readonly parent: Exchange;
-  /** Ends what is under way in this branch. The parent and the other branches go on. */
+  /**
+   * Called in place of `read` when the body is asked for through the branch; it calls `read`.
+   * Absent: the body is read.
+   */
+  aroundRead?: ((read: () => Promise<void>) => Promise<void>) | undefined;
+  /** Adds an attempt to the branch's own list. */
+  list(attempt: Attempt): void;
+  /** Ends the running work of this branch. The parent and the other branches continue. */
   abort(reason: GatewayError): void;
-  /** Makes what this branch came to the parent's: target, reply, headers, and what inner steps changed. */
+  /** Copies the branch's results to the parent: target, reply, headers, and the changes of inner steps. */
   adopt(): void;
 }
 
+/** Of a branch, the exchange that it belongs to; of another exchange, `undefined`. */
+export function parentOf(exchange: Exchange): Exchange | undefined {
+  return (exchange as Partial<Branch>).parent;
+}
+
 /**
- * A branch that begins as its parent is. It has a signal of its own, which follows the parent's; its attempts are recorded in
- * the parent's list as well, and numbered there. `state`, `gates`, `pricer`, `abortBilling`, `ambiguousBilling`, `served` and `isStorable` are
- * shared. `controller`: ends the branch in place of the parent's signal, for what may go on without the parent's client.
+ * A branch with the parent's initial state. It has a signal of its own that follows the parent's.
+ * Its attempts are recorded and numbered in the parent's list. The slots and the lifetime are
+ * shared. `controller` replaces the parent's signal, for work that may continue without the
+ * parent's client.
  */
 export function branchOf(parent: Exchange, controller?: AbortController): Branch {
   return new ExchangeBranch(parent, controller);
@@ -37,13 +38,12 @@ export function branchOf(parent: Exchange, controller?: AbortController): Branch
 class ExchangeBranch implements Branch {
   readonly parent: Exchange;
   readonly id: string;
-  readonly operation: Operation;
-  readonly client: ClientRequest;
-  readonly generation: number;
-  readonly startedAtMs: number;
-  readonly state: Map<symbol, unknown>;
-  readonly gates: Gate[];
+  readonly operation: Exchange["operation"];
+  readonly client: Exchange["client"];
+  readonly lifetime: Lifetime;
+  readonly slots: Slots;
   readonly attempts: Attempt[] = [];
+  aroundRead: Branch["aroundRead"] = undefined;
   request: GatewayRequest | undefined;
   identity: Exchange["identity"];
   model: Exchange["model"];
@@ -51,7 +51,7 @@ class ExchangeBranch implements Branch {
   #reply: Exchange["reply"];
   readonly #controller: AbortController;
   readonly #follow: (() => void) | undefined;
-  /** Made when somebody asks for them: most branches have no header of their own. */
+  /** Made on first use: most branches have no header of their own. */
   #headers: Map<string, string> | undefined;
 
   constructor(parent: Exchange, controller: AbortController | undefined) {
@@ -59,10 +59,8 @@ class ExchangeBranch implements Branch {
     this.id = parent.id;
     this.operation = parent.operation;
     this.client = parent.client;
-    this.generation = parent.generation;
-    this.startedAtMs = parent.startedAtMs;
-    this.state = parent.state;
-    this.gates = parent.gates;
+    this.lifetime = parent.lifetime;
+    this.slots = parent.slots;
     this.request = parent.request;
     this.identity = parent.identity;
     this.model = parent.model;
@@ -92,72 +90,8 @@ class ExchangeBranch implements Branch {
     return this.#controller.signal;
   }
 
-  get deadlineMs(): number {
-    return this.parent.deadlineMs;
-  }
-
-  get pricer(): Pricer | undefined {
-    return this.parent.pricer;
-  }
-
-  set pricer(pricer: Pricer | undefined) {
-    this.parent.pricer = pricer;
-  }
-
-  get abortBilling(): AbortBilling | undefined {
-    return this.parent.abortBilling;
-  }
-
-  set abortBilling(billing: AbortBilling | undefined) {
-    this.parent.abortBilling = billing;
-  }
-
-  get ambiguousBilling(): AmbiguousBilling | undefined {
-    return this.parent.ambiguousBilling;
-  }
-
-  set ambiguousBilling(billing: AmbiguousBilling | undefined) {
-    this.parent.ambiguousBilling = billing;
-  }
-
-  get guardrails(): Exchange["guardrails"] {
-    return this.parent.guardrails;
-  }
-
-  get served(): Attempt | undefined {
-    return this.parent.served;
-  }
-
-  set served(attempt: Attempt | undefined) {
-    this.parent.served = attempt;
-  }
-
-  get isStorable(): boolean {
-    return this.parent.isStorable;
-  }
-
-  set isStorable(isStorable: boolean) {
-    this.parent.isStorable = isStorable;
-  }
-
-  get hold(): Exchange["hold"] {
-    return this.parent.hold;
-  }
-
-  receive(): Promise<void> {
-    return this.parent.receive().then(() => {
-      this.request ??= this.parent.request;
-    });
-  }
-
-  beginAttempt(target: Target, provider: string, document?: JsonDocument): Attempt {
-    const attempt = this.parent.beginAttempt(target, provider, document);
+  list(attempt: Attempt): void {
     this.attempts.push(attempt);
-    return attempt;
-  }
-
-  onSettle(settled: () => void): void {
-    this.parent.onSettle(settled);
   }
 
   note(step: string, text: string, about?: string): void {

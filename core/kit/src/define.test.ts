@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { API_VERSION } from "@sluice/spec";
+import { API_VERSION } from "@sluice/contract";
 import { defineGuardrail, defineProvider, defineStep, defineStore } from "./define.ts";
 
 const common = { stability: "stable", summary: "A test.", config: { type: "object", properties: {} } } as const;

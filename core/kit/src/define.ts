@@ -1,13 +1,13 @@
-/** The define functions: how a package says what it is. */
+/** The define functions: a package's description of itself. */
 
-import type { GuardrailDefinition, ProviderDefinition, StateDefinition, StepDefinition, StoreDefinition } from "@sluice/spec";
-import { API_VERSION } from "@sluice/spec";
+import type { GuardrailDefinition, ProviderDefinition, StateDefinition, StepDefinition, StoreDefinition } from "@sluice/contract";
+import { API_VERSION } from "@sluice/contract";
 
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 type Kinded<D> = Omit<D, "kind" | "apiVersion">;
 
-/** Declares a step. Throws a TypeError on a name that YAML could not say. */
+/** Declares a step. Throws a TypeError for a name that YAML cannot hold. */
 export function defineStep<C>(definition: Kinded<StepDefinition<C>>): StepDefinition<C> {
   return declare("step", definition);
 }

@@ -1,8 +1,8 @@
-/** Options that most providers have, so that they are said alike everywhere. */
+/** Options that most providers share, with the same texts everywhere. */
 
-import type { JsonSchema } from "@sluice/spec";
+import type { JsonSchema } from "@sluice/contract";
 
-/** Where an API lives: an origin and perhaps a path, no slash at the end. */
+/** The base address of an API: an origin and an optional path, no slash at the end. */
 const BASE_URL_PATTERN = "^https?://[^/?#]+(/[^?#]*[^/?#])?$";
 
 /** An option whose value is a secret, written as a reference. */
@@ -10,7 +10,7 @@ export function secretOption(description: string): JsonSchema {
   return { type: "string", "x-secret": true, description };
 }
 
-/** The option `api_key`; the variable is the one that the provider's own tools read. */
+/** The option `api_key`. The variable is the one that the provider's own tools read. */
 export function apiKeyOption(variable: string): JsonSchema {
   return secretOption(`The API key, as a reference: \`\${env:${variable}}\`.`);
 }
@@ -21,16 +21,16 @@ export function baseUrlOption(url: string): JsonSchema {
     type: "string",
     pattern: BASE_URL_PATTERN,
     default: url,
-    description: `Where the API lives, without a slash at the end. Example: \`${url}\`.`,
+    description: `Base address of the API, without a slash at the end. Example: \`${url}\`.`,
   };
 }
 
-/** An option that is an address without a default of its own. `description` says whose. */
+/** An address option without a default. `description` names the owner of the address. */
 export function addressOption(description: string): JsonSchema {
   return { type: "string", pattern: BASE_URL_PATTERN, description };
 }
 
-/** The option `embedding_formats` of an upstream that speaks the reference dialect. */
+/** The option `embedding_formats` for an upstream that speaks the reference dialect. */
 export function embeddingFormatsOption(formats: readonly ("float" | "base64")[], example: string): JsonSchema {
   return {
     type: "array",
@@ -38,6 +38,6 @@ export function embeddingFormatsOption(formats: readonly ("float" | "base64")[],
     uniqueItems: true,
     items: { type: "string", enum: ["float", "base64"], description: "One format." },
     default: [...formats],
-    description: `The \`encoding_format\`s that the upstream takes; with one alone, the other is made of it. Example: \`${example}\`.`,
+    description: `The \`encoding_format\`s that the upstream supports. With one, the gateway converts to the other. Example: \`${example}\`.`,
   };
 }

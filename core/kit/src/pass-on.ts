@@ -1,6 +1,6 @@
-/** For steps that do everything before the inner ones. */
+/** For steps that do all of their work before the inner steps. */
 
-import type { StepFunction } from "@sluice/spec";
+import type { StepFunction } from "@sluice/contract";
 
-/** The `run` of a step whose `enter` does all of its work. */
+/** The `run` of a step with all of its work in `enter`. */
 export const passOn: StepFunction = (_ctx, next) => next();

@@ -1,8 +1,8 @@
-/** Waiting that ends in time. */
+/** Bounded waiting. */
 
 /**
- * Waits for a promise, no longer than a signal lets. Rejects with the signal's reason; what the promise comes to afterwards is
- * passed over.
+ * Waits for a promise until a signal aborts. Rejects with the signal's reason; the promise's later
+ * result is ignored.
  */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
@@ -16,14 +16,14 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
   }
 }
 
-/** A signal that ends with another one, or after a time. Whoever makes it calls `end`. */
+/** A signal that aborts with another one, or after a time. Its creator calls `end`. */
 export class TimeLimit {
   readonly signal: AbortSignal;
   readonly #outer: AbortSignal;
   readonly #timer: NodeJS.Timeout;
   readonly #follow: () => void;
 
-  /** `late` makes the reason after `ms` milliseconds. */
+  /** `late` makes the abort reason after `ms` milliseconds. */
   constructor(outer: AbortSignal, ms: number, late: () => Error) {
     const controller = new AbortController();
     this.signal = controller.signal;
@@ -34,7 +34,7 @@ export class TimeLimit {
     else outer.addEventListener("abort", this.#follow, { once: true });
   }
 
-  /** Nothing ends any more. Safe twice. */
+  /** Stops the timer and the listener. Safe to call twice. */
   end(): void {
     clearTimeout(this.#timer);
     this.#outer.removeEventListener("abort", this.#follow);

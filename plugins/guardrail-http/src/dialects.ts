@@ -1,6 +1,6 @@
 /** The two protocols: our own (docs/guardrail-http.md), and the generic guardrail API of LiteLLM. */
 
-import type { EditSpan, TextContext, Verdict } from "@sluice/spec";
+import type { EditSpan, TextContext, Verdict } from "@sluice/contract";
 import { difference, lengthIn, placesOf, type Unit } from "./offsets.ts";
 import type { SessionEvent } from "./sessions.ts";
 
@@ -61,7 +61,7 @@ export const sluice: Dialect = {
       }
       case "edit":
         if (Array.isArray(spans)) return { kind: "edit", spans: spans.map((span) => spanOf(span, place)) };
-        // What is new in a text that still comes would depend on where it was cut.
+        // The new part of a growing text would depend on the place of the cut.
         if (typeof text === "string" && question.session === undefined) return replaced(question.text, text);
         throw new NoVerdictError();
       default:

@@ -3,7 +3,7 @@
 import { createHmac } from "node:crypto";
 import { defineGuardrail, parseDuration } from "@sluice/kit";
 import { createJsonService } from "@sluice/kit/transport";
-import type { ConfigFault, Secret } from "@sluice/spec";
+import type { ConfigFault, Secret } from "@sluice/contract";
 import { litellm, sluice } from "./dialects.ts";
 import { Sessions } from "./sessions.ts";
 
@@ -75,7 +75,13 @@ export default defineGuardrail<HttpConfig>({
         default: "10s",
         description: "For one call. `budget_ms` ends it before that.",
       },
-      connections: { type: "integer", minimum: 1, maximum: 1_024, default: 32, description: "Calls at the same time at most." },
+      connections: {
+        type: "integer",
+        minimum: 1,
+        maximum: 1_024,
+        default: 32,
+        description: "Calls at the same time at most. Each key has a part of them.",
+      },
       params: { type: "object", default: {}, description: "Sent with every call, as it is. Example: `{ policy: strict }`." },
       sample: { type: "string", minLength: 1, description: "A text that the service must deny: it is asked at every load." },
     },
@@ -105,13 +111,17 @@ export default defineGuardrail<HttpConfig>({
         const session = sessions.eventOf(text, context, signal);
         const question = { text, context, session, unit, params };
         const body = JSON.stringify(dialect.write(question));
-        return dialect.read(await service.post(body, signal, signatureOf(body, secret, host.clock.now())), question);
+        const headers = signatureOf(body, secret, host.clock.now());
+        return dialect.read(await service.post(body, signal, { headers, caller: context.caller }), question);
       },
     };
   },
 });
 
-/** HMAC-SHA-256 over the time and the body, so that nobody else can ask, and no call can be sent again much later. */
+/**
+ * HMAC-SHA-256 over the time and the body: only the gateway can make a call, and a call cannot be
+ * repeated much later.
+ */
 function signatureOf(body: string, secret: Secret | undefined, nowMs: number): Readonly<Record<string, string>> {
   if (secret === undefined) return {};
   const seconds = Math.floor(nowMs / 1_000);

@@ -1,6 +1,6 @@
 /** Places in a text as other languages count them. */
 
-/** What a character is: a unit of UTF-16, as here, or a code point, as in Python. */
+/** The unit of offsets: UTF-16 units, as here, or code points, as in Python. */
 export type Unit = "utf16" | "codepoints";
 
 /** How long a text is. */

@@ -1,9 +1,9 @@
 /** Sessions: the texts that are still coming, so that a service can keep what it knows of each. */
 
 import { randomUUID } from "node:crypto";
-import type { TextContext } from "@sluice/spec";
+import type { TextContext } from "@sluice/contract";
 
-/** What a service is told of the text's session. */
+/** The session event of a text, for the service. */
 export interface SessionEvent {
   readonly id: string;
   readonly event: "open" | "chunk" | "end";
@@ -28,7 +28,7 @@ export class Sessions {
     return this.#open.size;
   }
 
-  /** What is to be said of a text; `undefined` for one that comes whole. A session ends with its text, or with the exchange. */
+  /** The event for a text; `undefined` for a whole one. A session ends with its text, or with the exchange. */
   eventOf(
     text: string,
     { exchange, direction, place, offset, isPartial }: TextContext,

@@ -1,4 +1,4 @@
-/** Payloads that are encoded: each decoded once, within bounds. What they hold is text, or they hold nothing. */
+/** Decodes encoded payloads, each once and within bounds. A payload that is not text is ignored. */
 
 const MAX_PAYLOADS = 32;
 const MAX_PAYLOAD = 16_384;

@@ -14,10 +14,10 @@ const INVISIBLE_INSIDE = /[a-z][\u200b\u200c\u2060\ufeff\u00ad][a-z]/gi;
 const MANY_INSIDE = 6;
 const INVISIBLE = /[\ufe00-\ufe0f]|[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u00ad\u180e]|[\u{e0000}-\u{e01ef}]/gu;
 
-/** What is hidden in a text. */
+/** The hidden content of a text. */
 export interface Hidden {
   readonly rules: readonly RuleName[];
-  /** What the tag characters say. */
+  /** The decoded text of the tag characters. */
   readonly said: string;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import type { Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import type { Verdict } from "@sluice/contract";
 import injection from "./index.ts";
 import { DEFAULT_SCORES } from "./rules.ts";
 import { scoreOf } from "./score.ts";

@@ -1,7 +1,7 @@
 /** @sluice/guardrail-injection: scored signs of prompt injection. */
 
 import { defineGuardrail } from "@sluice/kit";
-import type { JsonSchema } from "@sluice/spec";
+import type { JsonSchema } from "@sluice/contract";
 import { DEFAULT_SCORES, type RuleName, RULES } from "./rules.ts";
 import { scoreOf } from "./score.ts";
 
@@ -16,7 +16,7 @@ export default defineGuardrail<InjectionConfig>({
   name: "injection",
   stability: "beta",
   summary: "Scores signs of prompt injection and blocks above a threshold.",
-  // What the operator wrote is no injection, and a model's reply is no instruction.
+  // The operator's texts are not injections, and a model's reply is not an instruction.
   scope: ["user", "tool", "documents"],
   config: {
     type: "object",

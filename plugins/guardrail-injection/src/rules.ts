@@ -1,6 +1,6 @@
 /** The rules and what each of them counts. */
 
-/** What a text is searched for. */
+/** The rules that a text is searched for. */
 export type RuleName = "tags" | "bidi" | "invisible" | "markup" | "override" | "extraction" | "role" | "turn" | "encoded";
 
 /** Points by rule. Five are enough by default: one clear sign, or two that a decent text may have one of. */
@@ -18,7 +18,7 @@ export const DEFAULT_SCORES: Readonly<Record<RuleName, number>> = {
 
 /** Of each rule, in words for the reference. */
 export const RULES: Readonly<Record<RuleName, string>> = {
-  tags: "Letters of the Unicode tag block, or runs of variation selectors: text that nobody sees and a model reads.",
+  tags: "Letters of the Unicode tag block, or runs of variation selectors: text that is invisible to people and readable for a model.",
   bidi: "Characters that turn the direction of writing around, so that a person reads something else.",
   invisible: "Runs of characters without a width, or many of them between letters.",
   markup: "Marks of chat templates, `<|im_start|>` or `[INST]`; two different ones count twice.",

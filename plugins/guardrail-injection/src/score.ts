@@ -10,7 +10,7 @@ import type { RuleName } from "./rules.ts";
 const MARKUP =
   /<[|｜][a-z_▁ ]{2,32}[|｜]>|\[\/?inst\]|<<\/?sys>>|<\/?(?:start|end)_of_turn>|<\/?(?:system|assistant|user)_(?:prompt|message)>|\[(?:system|assistant)\]\(#|(?:^|\n)\s{0,4}(?:human|assistant):(?=\s)/gi;
 
-/** What was found, with the points of each rule. */
+/** The matches, with the points of each rule. */
 export interface Score {
   readonly points: number;
   readonly rules: ReadonlyMap<RuleName, number>;

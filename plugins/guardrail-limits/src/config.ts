@@ -1,6 +1,6 @@
-/** What YAML says of the guardrail `limits`. */
+/** The options of the guardrail `limits`. */
 
-import type { ConfigFault, JsonSchema } from "@sluice/spec";
+import type { ConfigFault, JsonSchema } from "@sluice/contract";
 import { LANGUAGES } from "./language.ts";
 
 /** Bounds of a length. */
@@ -77,7 +77,7 @@ export const limitsSchema: JsonSchema = {
       type: "string",
       enum: ["pass", "block"],
       default: "pass",
-      description: "What happens to a text whose language cannot be told: short ones, code, numbers, other languages.",
+      description: "The rule for a text without a detected language: short texts, code, numbers, other languages.",
     },
     tools: namesSchema("Tools that a request may offer, and a reply may call."),
     models: namesSchema("Models that a request may name."),

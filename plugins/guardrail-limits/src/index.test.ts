@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import type { JsonObject, TextContext, Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import type { JsonObject, TextContext, Verdict } from "@sluice/contract";
 import type { LimitsConfig } from "./config.ts";
 import limits from "./index.ts";
 

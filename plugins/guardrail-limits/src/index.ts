@@ -2,13 +2,13 @@
 
 import { defineGuardrail, isObject } from "@sluice/kit";
 import { bodyTexts } from "@sluice/kit/guard";
-import type { JsonObject, JsonValue, RequestFacts, RequestSample, TextContext, TextPart, Verdict } from "@sluice/spec";
+import type { JsonObject, JsonValue, RequestFacts, RequestSample, TextContext, TextPart, Verdict } from "@sluice/contract";
 import { type LengthConfig, type LimitsConfig, limitsFaults, limitsSchema, type NamesConfig } from "./config.ts";
 import { languageOf } from "./language.ts";
 import { SAMPLES } from "./samples.ts";
 
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
-/** Texts that somebody wrote, and not a program. */
+/** Texts that people write, not programs. */
 const IN_LANGUAGE: ReadonlySet<TextPart> = new Set<TextPart>(["user", "assistant", "prompt", "embedding", "content"]);
 
 export default defineGuardrail<LimitsConfig>({
@@ -64,7 +64,7 @@ function lengthVerdict(text: string, limits: LengthConfig | undefined, context: 
   if (context.offset + text.length > most) {
     return { kind: "block", reason, start: Math.max(0, most - context.offset), end: text.length };
   }
-  // With a bound of tokens the text is whole: the reach says so.
+  // With a bound of tokens the text is whole: the reach is infinite.
   return tokens !== undefined && tokensOf(text) > tokens ? block(reason) : undefined;
 }
 

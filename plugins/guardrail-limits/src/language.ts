@@ -4,12 +4,12 @@ import { STOP_WORDS } from "./stop-words.ts";
 
 /** Characters that are looked at. The rest of a long text is in the same language, or is not looked for. */
 const MAX_LOOKED_AT = 4_000;
-/** With fewer letters there is nothing to tell. Ideographs say more. */
-const LEAST_LETTERS = 20;
-const LEAST_IDEOGRAPHS = 4;
+/** Fewer letters are too few for a decision. Ideographs carry more information. */
+const MIN_LETTERS = 20;
+const MIN_IDEOGRAPHS = 4;
 /** Of the words, so many must be common ones; and the runner-up must have clearly fewer. */
-const LEAST_SHARE = 0.12;
-const LEAST_LEAD = 1.25;
+const MIN_SHARE = 0.12;
+const MIN_LEAD = 1.25;
 
 const SCRIPTS: readonly (readonly [string, RegExp])[] = [
   ["kana", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
@@ -24,7 +24,7 @@ const SCRIPTS: readonly (readonly [string, RegExp])[] = [
   ["latin", /\p{Script=Latin}/gu],
 ];
 
-/** Languages that can be told, by their codes of ISO 639-1. */
+/** Detectable languages, by their codes of ISO 639-1. */
 export const LANGUAGES: readonly string[] = [
   ...Object.keys(STOP_WORDS),
   "ru",
@@ -50,8 +50,8 @@ export function languageOf(text: string): string | undefined {
   const others = [...counts].filter(([script]) => script !== "kana" && script !== "han");
   const [script, letters] = others.reduce((best, one) => (one[1] > best[1] ? one : best));
   // An ideograph is about as much as three letters.
-  if (ideographs >= LEAST_IDEOGRAPHS && ideographs * 3 > letters) return of("kana") * 10 > ideographs ? "ja" : "zh";
-  if (letters < (script === "ko" ? LEAST_IDEOGRAPHS : LEAST_LETTERS)) return undefined;
+  if (ideographs >= MIN_IDEOGRAPHS && ideographs * 3 > letters) return of("kana") * 10 > ideographs ? "ja" : "zh";
+  if (letters < (script === "ko" ? MIN_IDEOGRAPHS : MIN_LETTERS)) return undefined;
   if (script === "cyrillic") return cyrillicOf(looked);
   return script === "latin" ? latinOf(looked) : script;
 }
@@ -78,5 +78,5 @@ function latinOf(text: string): string | undefined {
       best = code;
     } else if (count > second) second = count;
   }
-  return most >= words.length * LEAST_SHARE && most >= second * LEAST_LEAD ? best : undefined;
+  return most >= words.length * MIN_SHARE && most >= second * MIN_LEAD ? best : undefined;
 }

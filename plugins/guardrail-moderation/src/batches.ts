@@ -1,7 +1,13 @@
 /** Texts of one exchange that are asked about at the same time go into one call. */
 
+import type { GuardrailCaller } from "@sluice/contract";
+
 /** Asks about several texts; the answers are in their order. */
-export type Ask = (texts: readonly string[], signal: AbortSignal) => Promise<readonly (string | undefined)[]>;
+export type Ask = (
+  texts: readonly string[],
+  signal: AbortSignal,
+  caller: GuardrailCaller | undefined,
+) => Promise<readonly (string | undefined)[]>;
 
 interface Waiting {
   readonly text: string;
@@ -10,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * Gathers texts by exchange until the turn of the event loop is over. A call carries texts of one exchange only: what goes wrong
- * with them is nobody else's trouble, and the call ends with the exchange.
+ * Gathers the texts of an exchange until the turn of the event loop is over. A call carries texts
+ * of one exchange only: its failure affects no other exchange, and the call ends with the exchange.
  */
 export class Batches {
   readonly #ask: Ask;
@@ -24,7 +30,7 @@ export class Batches {
   }
 
   /** The reason to block a text, `undefined` for none. */
-  ask(exchange: string, text: string, signal: AbortSignal): Promise<string | undefined> {
+  ask(exchange: string, text: string, signal: AbortSignal, caller?: GuardrailCaller): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
       const batch = this.#open.get(exchange);
       if (batch !== undefined) {
@@ -36,16 +42,17 @@ export class Batches {
       if (this.#most > 1) this.#open.set(exchange, begun);
       setImmediate(() => {
         if (this.#open.get(exchange) === begun) this.#open.delete(exchange);
-        void this.#send(begun, signal);
+        void this.#send(begun, signal, caller);
       });
     });
   }
 
-  async #send(batch: readonly Waiting[], signal: AbortSignal): Promise<void> {
+  async #send(batch: readonly Waiting[], signal: AbortSignal, caller: GuardrailCaller | undefined): Promise<void> {
     try {
       const reasons = await this.#ask(
         batch.map(({ text }) => text),
         signal,
+        caller,
       );
       for (const [index, { resolve }] of batch.entries()) resolve(reasons[index]);
     } catch (error) {

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import { type Guardrail, Secret, type TextContext, type Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import { type Guardrail, Secret, type TextContext, type Verdict } from "@sluice/contract";
 import moderation from "./index.ts";
 import { readResults } from "./verdicts.ts";
 

@@ -2,7 +2,7 @@
 
 import { defineGuardrail, parseDuration } from "@sluice/kit";
 import { createJsonService } from "@sluice/kit/transport";
-import type { Secret, Verdict } from "@sluice/spec";
+import type { Secret, Verdict } from "@sluice/contract";
 import { Batches } from "./batches.ts";
 import { VerdictMemory } from "./memory.ts";
 import { readResults } from "./verdicts.ts";
@@ -21,7 +21,7 @@ interface ModerationConfig {
 }
 
 const MAX_ANSWER_BYTES = 1_048_576;
-/** What two pieces of a long text share, so that nothing hides at their border. */
+/** The overlap of two pieces of a long text, so that a match at their border is found. */
 const OVERLAP = 200;
 const ALLOW: Verdict = Object.freeze({ kind: "allow" });
 const ORIGIN = "^https?://[^/?#@]+(/[^?#]*[^/?#])?$";
@@ -78,7 +78,7 @@ export default defineGuardrail<ModerationConfig>({
         type: "string",
         format: "duration",
         default: "10s",
-        description: "For one call, whoever waits for it. `budget_ms` ends the wait of a judgement before that.",
+        description: "The timeout of one call. `budget_ms` ends a check before that.",
       },
       sample: {
         type: "string",
@@ -100,19 +100,19 @@ export default defineGuardrail<ModerationConfig>({
     });
     const policy = { thresholds, ...(categories === undefined ? {} : { categories }) };
     const memory = new VerdictMemory(config.remember);
-    const batches = new Batches(async (texts, signal) => {
-      const answer = await service.post(JSON.stringify({ model, input: texts }), signal);
+    const batches = new Batches(async (texts, signal, caller) => {
+      const answer = await service.post(JSON.stringify({ model, input: texts }), signal, { caller });
       return readResults(answer, texts.length, policy);
     }, config.batch);
     return {
       // A service weighs a text as a whole.
       reach: Infinity,
-      check(text, signal, { exchange }) {
+      check(text, signal, { exchange, caller }) {
         if (text.trim() === "") return ALLOW;
         const hash = VerdictMemory.keyOf(text);
         const known = memory.find(hash);
         if (known !== undefined) return verdictOf(known.reason);
-        const asked = Promise.all(piecesOf(text, piece).map((one) => batches.ask(exchange, one, signal)));
+        const asked = Promise.all(piecesOf(text, piece).map((one) => batches.ask(exchange, one, signal, caller)));
         return asked.then((reasons) => {
           const reason = reasons.find((one) => one !== undefined);
           memory.keep(hash, reason);

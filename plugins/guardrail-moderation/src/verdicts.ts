@@ -1,13 +1,13 @@
-/** What a moderation endpoint answered, read with suspicion, and what the operator makes of it. */
+/** Validates the answer of a moderation endpoint, and applies the operator's thresholds. */
 
 import { isObject } from "@sluice/kit";
-import type { JsonValue } from "@sluice/spec";
+import type { JsonValue } from "@sluice/contract";
 
 /** Which categories count, and from which score. */
 export interface Policy {
   /** Absent: all. */
   readonly categories?: readonly string[];
-  /** Scores from which a category counts, whatever the service itself says of it. */
+  /** The minimum score of a category. It wins over the service's own verdict. */
   readonly thresholds: Readonly<Record<string, number>>;
 }
 

@@ -1,6 +1,6 @@
-/** Check digits: the arithmetic that tells a number from digits that look like one. */
+/** Check digits: arithmetic that distinguishes real numbers from similar digits. */
 
-/** The digits of a text, as numbers; whatever else stands in it is left out. */
+/** The digits of a text, as numbers; other characters are left out. */
 export function digitsOf(text: string): number[] {
   const digits: number[] = [];
   for (let at = 0; at < text.length; at++) {

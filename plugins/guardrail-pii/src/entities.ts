@@ -7,7 +7,7 @@ import { CARD, IBAN } from "./payment.ts";
 
 /** A kind of personal data. */
 export interface Entity {
-  /** What stands in its place: `EMAIL` in `[EMAIL]`, `[EMAIL_1]`. */
+  /** The word in the replacement: `EMAIL` in `[EMAIL]`, `[EMAIL_1]`. */
   readonly word: string;
   readonly rules: readonly TextRule[];
   /** One of it, for the self-test. */

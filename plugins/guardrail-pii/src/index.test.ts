@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applySpans, orderSpans } from "@sluice/kit/guard";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import { Secret, type TextContext, type Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import { Secret, type TextContext, type Verdict } from "@sluice/contract";
 import { ENTITIES, ENTITY_NAMES } from "./entities.ts";
 import pii from "./index.ts";
 

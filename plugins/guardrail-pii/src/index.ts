@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { defineGuardrail } from "@sluice/kit";
 import { findPlaces, foldText, reachOf, type TextRule, type Treatment, verdictOf } from "@sluice/kit/guard";
-import type { Secret, TextContext } from "@sluice/spec";
+import type { Secret, TextContext } from "@sluice/contract";
 import { ENTITIES, ENTITY_NAMES, type EntityName } from "./entities.ts";
 import { nameRule, namesOf } from "./names.ts";
 
@@ -59,7 +59,7 @@ export default defineGuardrail<PiiConfig>({
         ...ACTION,
         default: "mask",
         description:
-          "What happens to what is found. `mask`: `[EMAIL]` stands there. `hash`: `[EMAIL:0a1b…]`, the same for the same text. `restore`: " +
+          "The action for a match. `mask`: `[EMAIL]` replaces it. `hash`: `[EMAIL:0a1b…]`, the same for the same text. `restore`: " +
           "`[EMAIL_1]` goes upstream, and the reply has the original again; in what a model writes of itself it masks. `block`: the request is refused.",
       },
       actions: {

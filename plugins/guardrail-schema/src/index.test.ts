@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import type { TextContext, Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import type { TextContext, Verdict } from "@sluice/contract";
 import schema from "./index.ts";
 import { type Repair, repaired } from "./repair.ts";
 

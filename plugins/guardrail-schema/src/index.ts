@@ -1,7 +1,7 @@
 /** @sluice/guardrail-schema: a reply must be JSON of a schema. */
 
 import { defineGuardrail } from "@sluice/kit";
-import type { ConfigFault, TextContext, Verdict } from "@sluice/spec";
+import type { ConfigFault, TextContext, Verdict } from "@sluice/contract";
 import { type Repair, repaired } from "./repair.ts";
 import { compileSchema } from "./validate.ts";
 
@@ -37,7 +37,7 @@ export default defineGuardrail<SchemaConfig>({
         type: "boolean",
         default: false,
         description:
-          "Has a reply that does not fit, and cannot be repaired, asked for once more; a second one is refused. Each step that names it says `ask_again: true` too.",
+          "Requests a reply once more when it does not fit and cannot be repaired. A second one is refused. Each step that names the guardrail needs `ask_again: true` too.",
       },
     },
   },
@@ -47,7 +47,7 @@ export default defineGuardrail<SchemaConfig>({
     const validate = compileSchema(schema);
     const block = (reason: string): Verdict => ({ kind: "block", reason, ...(asksAgain ? { askAgain: true } : {}) });
     return {
-      // Half a document says nothing about the rest.
+      // A part of a document does not determine the rest.
       reach: Infinity,
       asksAgain,
       check(text, _signal, context) {
@@ -57,7 +57,7 @@ export default defineGuardrail<SchemaConfig>({
   },
 });
 
-/** The text of an answer. The other texts of a reply, a link's title or what a sound says, are no JSON of anybody's. */
+/** The text of an answer. The other texts of a reply (a link's title, a transcript) are not the requested JSON. */
 function isReply({ direction, part, place }: TextContext): boolean {
   if (direction !== "output" || part !== "content") return false;
   return !/(?:^|[./])(?:annotations|audio|citations|transcript|logprobs|title|url)(?:[./]|$)/.test(place);

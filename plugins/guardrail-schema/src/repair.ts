@@ -1,6 +1,6 @@
 /** Small repairs of a text that is nearly JSON: each of them named, none of them a guess about what was meant. */
 
-/** What may be repaired. */
+/** The permitted repairs. */
 export type Repair = "fences" | "surrounding_text" | "trailing_commas";
 
 /** A fence of Markdown around everything. */

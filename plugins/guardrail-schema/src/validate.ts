@@ -7,7 +7,7 @@ import { RE2JS } from "re2js";
 /** Which keyword a value failed; `undefined` for one that fits. */
 export type Validate = (value: unknown) => string | undefined;
 
-/** A pattern as ajv asks for it. ajv tells patterns apart by their text: two that say the same would be one. */
+/** A pattern in ajv's interface. ajv identifies patterns by their text, so equal texts share one. */
 const linear = Object.assign(
   (pattern: string): { readonly test: (text: string) => boolean; readonly toString: () => string } => {
     const compiled = RE2JS.compile(pattern);
@@ -28,7 +28,7 @@ export function compileSchema(schema: object): Validate {
     strictTuples: false,
     allErrors: false,
     addUsedSchema: false,
-    // Loading from elsewhere is not offered: a schema is what stands in the configuration.
+    // References to other documents are not loaded: the schema is the configured one only.
     code: { regExp: linear as never },
   });
   formats.default(ajv, { mode: "fast", formats: [...FORMATS] });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applySpans, orderSpans } from "@sluice/kit/guard";
-import { fakeHost, guardrailContract } from "@sluice/kit/testing";
-import type { TextContext, Verdict } from "@sluice/spec";
+import { fakeHost, guardrailContract } from "@sluice/testing";
+import type { TextContext, Verdict } from "@sluice/contract";
 import secrets from "./index.ts";
 import { RULE_NAMES, RULES } from "./rules.ts";
 

@@ -45,13 +45,13 @@ export default defineGuardrail<SecretsConfig>({
       action: {
         ...ACTION,
         default: "block",
-        description: "What happens to what is found: `mask` puts `replacement` there, `block` refuses the request.",
+        description: "The action for a match: `mask` replaces it with `replacement`, `block` refuses the request.",
       },
       long_secrets: {
         ...ACTION,
         default: "block",
         description:
-          "What happens to private keys and to JSON web tokens. To mask them they must be read to their end: a window over a stream then holds " +
+          "The action for private keys and JSON web tokens. A mask needs their end: a window over a stream then holds " +
           "back 7,000 characters, where 300 do without.",
       },
       replacement: {

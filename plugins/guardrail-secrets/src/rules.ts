@@ -1,6 +1,7 @@
 /**
- * What credentials look like, each bounded. The forms are those their issuers document; they begin with what cannot be mistaken.
- * A token longer than its bound is found up to the bound: what is left of it is of no use.
+ * The forms of credentials, each bounded. They follow the issuers' documentation and begin with an
+ * unmistakable prefix. Of a token longer than its bound, the part up to the bound is found: the
+ * rest is useless.
  */
 
 import { patternRule, type TextRule } from "@sluice/kit/guard";
@@ -143,7 +144,7 @@ export const RULE_NAMES = Object.keys(RULES) as RuleName[];
 /** Bits of a character from which on a value counts as random. English words have about 3. */
 const MIN_BITS = 3.2;
 
-/** A name that says what is assigned to it, and the value. */
+/** A name that announces a credential, and its value. */
 const ASSIGNMENT =
   /(?:secret|token|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|auth[_-]?key|credential)[\w-]{0,16}["'`]?[ \t]{0,4}(?::=|=>|[:=])[ \t]{0,4}["'`]?([A-Za-z0-9+/_.~!@#$%^&*-]{12,128}={0,2})/gi;
 

@@ -2,7 +2,7 @@
 
 import { defineGuardrail } from "@sluice/kit";
 import { findPlaces, foldText, reachOf, type TextRule, type Treatment, verdictOf } from "@sluice/kit/guard";
-import type { ConfigFault } from "@sluice/spec";
+import type { ConfigFault } from "@sluice/contract";
 import { type ListConfig, listRules, patternFault, wordsOf } from "./lists.ts";
 
 interface WordsConfig {
@@ -35,7 +35,7 @@ export default defineGuardrail<WordsConfig>({
             name: {
               type: "string",
               pattern: "^[A-Za-z0-9][\\w.:/-]{0,63}$",
-              description: "What the list is called in logs and rows. Example: `competitors`.",
+              description: "The name of the list in logs and rows. Example: `competitors`.",
             },
             words: {
               type: "array",
@@ -64,7 +64,7 @@ export default defineGuardrail<WordsConfig>({
               enum: ["word", "substring"],
               default: "word",
               description:
-                "Whether words count only where no letter or digit goes on beside them, or inside of others too. Patterns say it with `\\b`.",
+                "Whether words match only between other characters than letters and digits, or also inside other words. Patterns use `\\b` for this.",
             },
             action: {
               type: "string",
@@ -126,7 +126,7 @@ function faultsOf({ lists, sample }: WordsConfig): ConfigFault[] {
         : [
             {
               path: ["lists", at, "words"],
-              message: `${long} of its words are longer than ${MAX_WORD} characters, or nobody sees them.`,
+              message: `${long} of its words are longer than ${MAX_WORD} characters, or invisible.`,
               fix: "Shorten them, or take them out.",
             },
           ];

@@ -32,7 +32,7 @@ export function wordsOf(entries: readonly string[]): string[] {
   return [...new Set(lines.filter((line) => line !== "" && !line.startsWith("#")))];
 }
 
-/** What is wrong with a pattern; `undefined` when nothing is. */
+/** The fault of a pattern; `undefined` without one. */
 export function patternFault(pattern: string): string | undefined {
   try {
     const compiled = RE2JS.compile(pattern, FLAGS);
@@ -79,7 +79,7 @@ function patternRuleOf(pattern: string): TextRule {
   return {
     maxLength,
     find(folded, found) {
-      // Whether there is a match is told a hundred times sooner than where.
+      // A test for any match is a hundred times faster than a search for its place.
       if (!compiled.test(folded)) return;
       if (Number.isFinite(maxLength)) findBounded(compiled, { folded, maxLength }, found);
       else findAll(compiled, folded, found);
@@ -87,7 +87,10 @@ function patternRuleOf(pattern: string): TextRule {
   };
 }
 
-/** Matches one after the other. What has no bound is never judged in a window, where one match more or less before it would count. */
+/**
+ * Consecutive matches. A pattern without a bound is never checked in a window, where an earlier
+ * match could shift later ones.
+ */
 function findAll(compiled: RE2JS, folded: string, found: (start: number, end: number) => void): void {
   const matcher = compiled.matcher(folded);
   for (let from = 0; from <= folded.length && matcher.find(from);) {

@@ -2,7 +2,7 @@
 
 /** Classes of one ASCII character. */
 const SHORT = new Set("dws".split(""));
-/** What matches no character: edges. */
+/** Expressions that match no character: edges. */
 const EDGES = new Set("bBAzZ".split(""));
 /** A character of a class may be a surrogate pair. */
 const WIDE = 2;

@@ -2,7 +2,7 @@
 
 import type { ContentPart, MediaSource, NameMap, NameRule, Part, Refuse, Turn } from "@sluice/kit/dialect";
 import { mapId, present } from "@sluice/kit/dialect";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 /** Ids of calls (the API's own error: "String should match pattern '^[a-zA-Z0-9_-]+$'"). */

@@ -2,7 +2,7 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/spec";
+import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
 import { messagesBody, PARAMETERS, toolNames } from "./request.ts";
@@ -46,7 +46,7 @@ export default defineProvider<AnthropicConfig>({
         type: "integer",
         minimum: 1,
         description:
-          "Tokens that a reply may have when neither the client nor the model's `info` says it. Default: what the model can. Example: `8192`.",
+          "Maximum tokens of a reply when neither the client nor the model's `info` sets it. Default: the model's maximum. Example: `8192`.",
       },
     },
   },

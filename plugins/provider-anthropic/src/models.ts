@@ -1,10 +1,11 @@
-/** What is known of Anthropic's models by their names. Data and three questions. */
+/** Facts about Anthropic's models by their names. Data and three functions. */
 
-import type { Feature, ModelTraits } from "@sluice/spec";
+import type { Feature, ModelTraits } from "@sluice/contract";
 
 /**
- * The most tokens that a model family writes in one reply (docs.anthropic.com/en/docs/about-claude/models/overview). The API
- * wants a `max_tokens`; a small one of ours would cut answers short without anybody having asked for it.
+ * The maximum tokens of a reply for each model family
+ * (docs.anthropic.com/en/docs/about-claude/models/overview). The API requires a `max_tokens`; a
+ * small default would cut replies that no client limited.
  */
 const MAX_OUTPUT: readonly (readonly [RegExp, number])[] = [
   [/claude-3-(?:haiku|opus|sonnet)/, 4_096],
@@ -27,8 +28,9 @@ const SIGHTLESS = /claude-(?:2|instant)/;
 const SCHEMALESS = /claude-(?:2|3-|instant|(?:opus|sonnet)-4(?:-[01])?(?:[-@]\d{8})?$)/;
 
 /**
- * What every Claude takes in part. Temperatures end at 1 (platform.claude.com/docs/en/api/messages); since Opus 4.1 `temperature` and
- * `top_p` "cannot both be specified"; "each stop sequence must contain non-whitespace".
+ * Traits of every Claude model. Temperatures end at 1 (platform.claude.com/docs/en/api/messages);
+ * since Opus 4.1 `temperature` and `top_p` "cannot both be specified"; "each stop sequence must
+ * contain non-whitespace".
  */
 const TRAITS: ModelTraits = {
   ranges: { temperature: [0, 1] },
@@ -52,7 +54,7 @@ export function thinkingOf(model: string): "none" | "budget" | "adaptive" {
   return BUDGETED.test(model) ? "budget" : "adaptive";
 }
 
-/** Whether a model can do something; `undefined` where its name does not tell. */
+/** Whether a model has a feature; `undefined` when its name does not show it. */
 export function supports(feature: Feature, model: string): boolean | undefined {
   switch (feature) {
     case "audio":

@@ -31,7 +31,7 @@ import type {
   ProviderRequest,
   StreamTranslator,
   Usage,
-} from "@sluice/spec";
+} from "@sluice/contract";
 
 const FINISH: FinishTable = {
   end_turn: "stop",
@@ -43,7 +43,7 @@ const FINISH: FinishTable = {
   refusal: "content_filter",
 };
 
-/** Kinds of errors (`ErrorType` of the SDK) that say more than the status does. */
+/** Kinds of errors (`ErrorType` of the SDK) that are more precise than the status. */
 const FAILURES = table<FailureClass>({
   authentication_error: "auth",
   permission_error: "auth",
@@ -150,13 +150,13 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         case "error":
           throw embeddedError(isObject(event.error) ? event.error : {});
         default:
-        // `ping`, and what the API may add: it says so of its streams.
+        // `ping`, and future events, which the API announces for its streams.
       }
     };
   });
 }
 
-/** What each block began with, by its index. */
+/** The first event of each block, by its index. */
 type Blocks = Map<JsonValue | undefined, JsonObject>;
 
 function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: () => NameMap): void {

@@ -16,7 +16,7 @@ import {
   thinkingBudget,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { marker, messageOf, textBlock } from "./blocks.ts";
 import { maxOutputTokens, thinkingOf } from "./models.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
@@ -51,13 +51,13 @@ export function toolNames(request: ProviderRequest): NameMap {
   return mapToolNames(request, TOOL_NAME);
 }
 
-/** What is sent, and parameters whose wish it leaves out. */
+/** The body of the call, and parameters that it does not honour. */
 export interface MessagesCall {
   readonly body: JsonObject;
   readonly dropped: readonly string[];
 }
 
-/** The body to send. `maxTokens` is for clients that say none. */
+/** The body to send. `maxTokens` is for clients that set none. */
 export function messagesBody(request: ProviderRequest, maxTokens: number | undefined): MessagesCall {
   const chat = readRequest(request);
   if (chat.turns.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");

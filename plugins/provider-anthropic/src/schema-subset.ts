@@ -1,4 +1,4 @@
-/** What Anthropic's structured output takes of JSON Schema (its SDK 1.11.0, `transformJSONSchema`). */
+/** The subset of JSON Schema for Anthropic's structured output (its SDK 1.11.0, `transformJSONSchema`). */
 
 import type { SchemaSubset } from "@sluice/kit/dialect";
 

@@ -1,9 +1,9 @@
-/** The options of the provider, and what a schema cannot say of them. */
+/** The options of the provider, and checks that a schema cannot express. */
 
 import { addressOption, secretOption } from "@sluice/kit";
-import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
+import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 
-/** What YAML says. */
+/** The options in YAML. */
 export interface AzureConfig {
   readonly endpoint: string;
   readonly api: "v1" | "deployments";
@@ -42,7 +42,7 @@ export const azureConfigSchema: JsonSchema = {
         "Sent as `api-version`. Default: `2024-10-21` with `api: deployments`, none with `api: v1`. Example: `2025-01-01-preview`.",
     },
     api_key: secretOption("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
-    token: secretOption("An Entra token that somebody else renews, as a reference: `${file:/run/secrets/entra-token}`."),
+    token: secretOption("An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`."),
     tenant_id: {
       type: "string",
       pattern: "^[0-9A-Za-z.-]+$",
@@ -81,7 +81,7 @@ export const azureConfigSchema: JsonSchema = {
     scope: {
       type: "string",
       default: "https://cognitiveservices.azure.com/.default",
-      description: "What the token is for. Example: `https://cognitiveservices.azure.us/.default`.",
+      description: "The scope of the token. Example: `https://cognitiveservices.azure.us/.default`.",
     },
   },
 };
@@ -95,7 +95,10 @@ const WAYS = {
   credentials: ["credentials"],
 } as const satisfies Readonly<Record<string, readonly (keyof AzureConfig)[]>>;
 
-/** There must be one credential, with all of its parts and nothing of another. A machine's identity may be told by `client_id`. */
+/**
+ * Checks that exactly one credential is configured, with all of its parts. `client_id` may select a
+ * managed identity.
+ */
 export function checkCredential(config: AzureConfig): readonly ConfigFault[] {
   const named = Object.values(WAYS).filter((parts) => config[parts.at(-1) ?? "api_key"] !== undefined);
   const [way, another] = named;

@@ -7,7 +7,7 @@
 
 import { readFile } from "node:fs/promises";
 import { openTokens, type TokenSource } from "@sluice/kit/transport";
-import { GatewayError, type Host, type HttpCall } from "@sluice/spec";
+import { GatewayError, type Host, type HttpCall } from "@sluice/contract";
 import type { AzureConfig } from "./config.ts";
 
 const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -42,7 +42,7 @@ export function openIdentity(config: AzureConfig, host: Host): TokenSource | und
   return openTokens(host, [url, client, file, scope], { name: "workload identity", request });
 }
 
-/** Entra's older way: a resource, where applications say a scope of it. */
+/** The older form of Entra's token call: a resource in place of a scope. */
 function machineCall({ metadata_url: metadataUrl, client_id: client, scope }: AzureConfig): HttpCall {
   const resource = scope.replace(/\/\.default$/, "");
   const whose = client === undefined ? "" : `&client_id=${encodeURIComponent(client)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type HttpCall, type PassthroughRequest, Secret } from "@sluice/spec";
-import { fakeHost } from "@sluice/kit/testing";
+import { type HttpCall, type PassthroughRequest, Secret } from "@sluice/contract";
+import { fakeHost } from "@sluice/testing";
 import type { AzureConfig } from "./config.ts";
 import azure from "./index.ts";
 

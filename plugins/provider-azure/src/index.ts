@@ -10,7 +10,7 @@ import {
   reasoningTraits,
 } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/spec";
+import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { openIdentity } from "./identity.ts";
 import { translateStream } from "./stream.ts";

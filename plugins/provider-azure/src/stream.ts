@@ -7,7 +7,7 @@
 import { isObject } from "@sluice/kit";
 import { parseObject } from "@sluice/kit/dialect";
 import { createChatTranslator } from "@sluice/kit/openai";
-import type { JsonObject, JsonValue, ProviderRequest, StreamSink, StreamTranslator } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest, StreamSink, StreamTranslator } from "@sluice/contract";
 
 /** Every chunk of the model has it; a report has an empty one. */
 const CHUNK = '"object":"chat.completion.chunk"';

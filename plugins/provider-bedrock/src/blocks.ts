@@ -2,7 +2,7 @@
 
 import type { ChatRequest, ContentPart, DocumentPart, MediaSource, NameMap, NameRule, Part, Refuse } from "@sluice/kit/dialect";
 import { mapId } from "@sluice/kit/dialect";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 import { cachePoints } from "./models.ts";
 
 const IMAGE_FORMATS: Formats = { "image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp" };
@@ -51,7 +51,7 @@ export function createBlockWriter(chat: ChatRequest, model: string, names: NameM
         return [{ toolUse: { toolUseId: mapId(part.id, CALL_ID), name: names.toUpstream(part.name), input: part.input } }];
       case "result": {
         const content = part.parts.flatMap((each) => contentBlocks(each, documents, refuse));
-        // The status is left out where it says what is so anyway: not every model knows it.
+        // The default status is left out: not every model supports the member.
         const status = part.isError ? { status: "error" } : {};
         return [{ toolResult: { toolUseId: mapId(part.id, CALL_ID), content, ...status } }];
       }

@@ -1,9 +1,9 @@
 /** Options of the provider: where it is, and one of three ways to be let in. */
 
 import { addressOption, secretOption } from "@sluice/kit";
-import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
+import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 
-/** What YAML says. */
+/** The options in YAML. */
 export interface BedrockConfig {
   readonly region: string;
   readonly base_url?: string;
@@ -32,12 +32,12 @@ export const configSchema: JsonSchema = {
     },
     profile: { type: "string", minLength: 1, description: "The profile that the chain uses. Example: `production`." },
     base_url: addressOption(
-      "Where the API lives, without a slash at the end. Default: the region's own. Example: `https://bedrock-runtime-fips.us-east-1.amazonaws.com`.",
+      "Base address of the API, without a slash at the end. Default: the region's own. Example: `https://bedrock-runtime-fips.us-east-1.amazonaws.com`.",
     ),
   },
 };
 
-/** What the schema cannot tell: one way to be let in, and all of it. */
+/** Checks that the schema cannot express: exactly one complete credential. */
 export function checkCredentials(config: BedrockConfig): readonly ConfigFault[] {
   const { api_key: key, access_key_id: id, secret_access_key: secret, session_token: token, credentials, profile } = config;
   const faults: ConfigFault[] = [];

@@ -1,9 +1,9 @@
-/** The limits of Converse, as its service model and documentation say them: throws for a body that it would refuse. */
+/** The documented limits of Converse, with its service model: throws for a body that it would refuse. */
 
 import assert from "node:assert/strict";
 import { isObject } from "@sluice/kit";
 import { objectsOf } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 
 const MEMBERS = new Set([
   "messages",

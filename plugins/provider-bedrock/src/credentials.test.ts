@@ -1,5 +1,5 @@
-import { fakeClock } from "@sluice/kit/testing";
-import { Secret } from "@sluice/spec";
+import { fakeClock } from "@sluice/testing";
+import { Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import { checkCredentials } from "./config.ts";
 import { chainCredentials, type Credentials } from "./credentials.ts";
@@ -24,7 +24,7 @@ function chain() {
 }
 
 describe("the chain of credentials", () => {
-  it("is asked once for everybody who waits, and again before they end", async () => {
+  it("is asked once for all waiting callers, and again before they end", async () => {
     const { clock, state, source } = chain();
     const first = await Promise.all([source(), source(), source()]);
     expect(first.map(({ accessKeyId }) => accessKeyId)).toEqual(["id-1", "id-1", "id-1"]);

@@ -1,8 +1,8 @@
 /** Where credentials come from: the configuration, or AWS's own chain of profiles, containers and instances. */
 
-import { GatewayError, type Clock, type Secret } from "@sluice/spec";
+import { GatewayError, type Clock, type Secret } from "@sluice/contract";
 
-/** What signs a call. */
+/** The credentials that sign a call. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -30,7 +30,7 @@ export function fixedCredentials(
 const CHAIN_PACKAGE = "@aws-sdk/credential-providers";
 /** Credentials are renewed this long before they end; while that fails, the old ones serve to their end. */
 const RENEW_BEFORE_MS = 5 * 60_000;
-/** A chain that is slower than this has failed: somebody else may try. */
+/** The maximum wait for the credential chain. A slower chain counts as failed, so that another target can be tried. */
 const MAX_WAIT_MS = 15_000;
 
 /** Loads the package of the chain. */
@@ -38,7 +38,7 @@ export type ChainLoader = (profile: string | undefined, region: string) => Promi
 
 /**
  * The chain of AWS: environment, profile, SSO, web identity, container, instance. Its package is loaded with the first call, and
- * asked once for everybody who waits. Throws `upstream_auth_failed` when it gives none.
+ * asked once for all waiting callers. Throws `upstream_auth_failed` when it gives none.
  */
 export function chainCredentials(
   profile: string | undefined,
@@ -72,7 +72,7 @@ export function chainCredentials(
 async function within<T>(work: Promise<T>, maxMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    const error = new GatewayError("upstream_auth_failed", `The chain of credentials gave none within ${maxMs} ms.`);
+    const error = new GatewayError("upstream_auth_failed", `The credential chain returned no credential within ${maxMs} ms.`);
     timer = setTimeout(() => reject(error), maxMs);
   });
   try {

@@ -16,7 +16,7 @@ import {
   usageOf,
 } from "@sluice/kit/dialect";
 import { readHeaderUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
+import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's embeddings. */

@@ -3,7 +3,7 @@
 import { table } from "@sluice/kit";
 import { errorBodyOf, type FailureClass, refusalOf, upstreamError, wordsOf } from "@sluice/kit/dialect";
 import { readRetryAfterMs } from "@sluice/kit/transport";
-import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
+import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 
 /**
  * Classes of exceptions (`errors.d.ts` of @aws-sdk/client-bedrock-runtime 3.1162.0; the last ones are common to all services:
@@ -28,7 +28,7 @@ const FAILURES = table<FailureClass>({
   optinrequired: "auth",
 });
 
-/** What the account may not use is one model; a refused key concerns all of them. */
+/** A missing permission concerns one model; a refused key concerns all of them. */
 const ONE_MODEL = /\bmodel\b|not authorized to perform/i;
 
 /** The gateway's error of a reply whose status is not 2xx. */

@@ -17,7 +17,7 @@ import {
   type RequestFields,
   upstreamError,
 } from "@sluice/kit/dialect";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
 /** Parameters of the reference dialect's images. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
-import { makeProvider, requestOf } from "@sluice/kit/testing";
-import { Secret } from "@sluice/spec";
+import { makeProvider, requestOf } from "@sluice/testing";
+import { Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import bedrock from "./index.ts";
 import { baseModel } from "./models.ts";

@@ -2,7 +2,7 @@
 
 import { defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import type { HttpCall, JsonObject, NativeEndpoint, ProviderRequest, Secret } from "@sluice/spec";
+import type { HttpCall, JsonObject, NativeEndpoint, ProviderRequest, Secret } from "@sluice/contract";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
 import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
@@ -13,7 +13,10 @@ import { decodeConverse, translateStream } from "./reply.ts";
 import { CHAT_PARAMETERS, converseBody, toolNames } from "./request.ts";
 import { createSigner } from "./sign.ts";
 
-/** What runs a model (docs.aws.amazon.com/bedrock/latest/APIReference); the model of a path may be an ARN, slashes and all. */
+/**
+ * Endpoints that run a model (docs.aws.amazon.com/bedrock/latest/APIReference); the model of a path
+ * may be an ARN with slashes.
+ */
 const ENDPOINTS: readonly NativeEndpoint[] = [
   { path: "model/{model}/converse", model: "path", usage: "text", hasSlashes: true },
   { path: "model/{model}/converse-stream", model: "path", usage: "text", hasSlashes: true },

@@ -1,6 +1,6 @@
-/** What is known of Bedrock's models by their ids. Data and questions. */
+/** Facts about Bedrock's models by their ids. Data and functions. */
 
-import type { Feature, ModelTraits } from "@sluice/spec";
+import type { Feature, ModelTraits } from "@sluice/contract";
 
 /** Regions of inference profiles (docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html). */
 const PROFILE_REGION = /^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|il|mx|global)\./;
@@ -35,13 +35,13 @@ const CONVERSE: ModelTraits = { ranges: { temperature: [0, 1] }, hasNoJsonMode: 
 /** Claude behind it refuses what it refuses at Anthropic's own address. */
 const CLAUDE: ModelTraits = { ...CONVERSE, takesOneSampling: true, refusesBlankStops: true };
 
-/** What a model takes in part. An application's own profile may be Claude's. */
+/** The traits of a model. An application's own profile may be Claude's. */
 export function traits(model: string): ModelTraits {
   const base = baseModel(model);
   return base.startsWith("anthropic.") || !base.includes(".") ? CLAUDE : CONVERSE;
 }
 
-/** Families and what they can. What a row does not say is unknown. */
+/** Families and their features. A feature outside a row is unknown. */
 const FEATURES: readonly (readonly [RegExp, Readonly<Partial<Record<Feature, boolean>>>])[] = [
   [/^anthropic\.claude-(?:v2|instant)/, { tools: false, images: false, documents: false, audio: false, schema: false }],
   [/^anthropic\.claude-3-5-haiku/, { tools: true, images: false, documents: true, audio: false, schema: false }],
@@ -73,7 +73,7 @@ export function cachePoints(model: string): { readonly messages: boolean; readon
   return { messages: isClaude || base.startsWith("amazon.nova"), tools: isClaude, ttl: isClaude };
 }
 
-/** Whether the schema of a tool may say type, properties and required at its top, and nothing else. */
+/** Whether the top level of a tool's schema may have only type, properties and required. */
 export function isNova(model: string): boolean {
   return baseModel(model).startsWith("amazon.nova");
 }

@@ -15,7 +15,7 @@ import {
   textIn,
 } from "@sluice/kit/dialect";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { exceptionOf } from "./errors.ts";
 
 /** `StopReason` of @aws-sdk/client-bedrock-runtime 3.1162.0; `malformed_…` mean a stop with a word of their own. */
@@ -58,7 +58,7 @@ export function decodeConverse(body: Uint8Array, request: ProviderRequest, names
 
 const KNOWN_BLOCKS = new Set(["text", "toolUse", "reasoningContent", "citationsContent"]);
 
-/** What a client asked the API to tell beside the reply: fields of the model's own, a guardrail's trace. */
+/** Additional reply members that the client requested: fields of the model's own, a guardrail's trace. */
 function nativeMembers({ additionalModelResponseFields: fields, trace }: JsonObject): JsonObject {
   return {
     ...(isObject(fields) ? { additionalModelResponseFields: fields } : {}),
@@ -125,7 +125,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           break;
         }
         default:
-        // What the API may add.
+        // Future members of the API.
       }
     };
   });

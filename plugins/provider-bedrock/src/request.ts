@@ -15,7 +15,7 @@ import {
   type ToolDefinition,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { cachePoint, createBlockWriter } from "./blocks.ts";
 import { cachePoints, isNova, supports } from "./models.ts";
 import { novaSchema, STRICT_SCHEMA } from "./schema-subset.ts";
@@ -45,7 +45,7 @@ export function toolNames(request: ProviderRequest): NameMap {
   return mapToolNames(request, TOOL_NAME);
 }
 
-/** What is sent, and parameters whose wish it leaves out. */
+/** The body of the call, and parameters that it does not honour. */
 export interface ConverseCall {
   readonly body: JsonObject;
   readonly dropped: readonly string[];

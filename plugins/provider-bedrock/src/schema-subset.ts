@@ -1,10 +1,11 @@
 /**
- * What Bedrock takes of JSON Schema (docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html): no recursion, no
- * bounds of numbers and texts, closed objects.
+ * The subset of JSON Schema in Bedrock
+ * (docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html): no recursion, no bounds of
+ * numbers and texts, closed objects.
  */
 
 import { lowerSchema, type Refuse, type SchemaSubset } from "@sluice/kit/dialect";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 /** For structured output and for tools that are `strict`. */
 export const STRICT_SCHEMA: SchemaSubset = {
@@ -29,7 +30,7 @@ export const STRICT_SCHEMA: SchemaSubset = {
   objects: "closed",
 };
 
-/** Keywords that say nothing of the arguments themselves, or what happens anyway. */
+/** Keywords without effect on the arguments, or with the default effect. */
 const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "description", "additionalProperties"]);
 
 /**

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
-import { fakeClock } from "@sluice/kit/testing";
-import { type HttpCall, Secret } from "@sluice/spec";
+import { fakeClock } from "@sluice/testing";
+import { type HttpCall, Secret } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
 import { fixedCredentials } from "./credentials.ts";
 import { createSigner } from "./sign.ts";

@@ -2,7 +2,7 @@
 
 import { createHash, createHmac } from "node:crypto";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { type Clock, type HttpCall, Secret } from "@sluice/spec";
+import { type Clock, type HttpCall, Secret } from "@sluice/contract";
 import type { CredentialSource } from "./credentials.ts";
 
 /** The name that signatures are made for; the API's endpoints are called otherwise. */

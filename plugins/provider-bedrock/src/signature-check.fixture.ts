@@ -43,7 +43,7 @@ function encoded(segment: string): string {
 /** The secret of {@link SDK_REQUEST}: the example of AWS's documentation. */
 export const EXAMPLE_SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 
-/** What the SDK itself sends for one ConverseCommand: @aws-sdk/client-bedrock-runtime 3.1162.0, its transport replaced. */
+/** The SDK's own request for one ConverseCommand: @aws-sdk/client-bedrock-runtime 3.1162.0, its transport replaced. */
 export const SDK_REQUEST: ArrivedRequest = {
   method: "POST",
   url: "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",

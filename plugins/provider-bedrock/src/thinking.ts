@@ -2,10 +2,10 @@
 
 import { table } from "@sluice/kit";
 import { type ChatRequest, hasLostThoughts, offeredTools, thinkingBudget } from "@sluice/kit/dialect";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 import { type Thinking, thinkingOf } from "./models.ts";
 
-/** What is asked of the model's thoughts, and of the length of its reply. */
+/** The settings for the model's thoughts and the length of its reply. */
 export interface Thought {
   /** For `additionalModelRequestFields`. */
   readonly fields: JsonObject;
@@ -23,7 +23,7 @@ const WORDS = table<string>({
   xhigh: "high",
   max: "high",
 });
-/** What every family that thinks within a budget can write in one reply. */
+/** The minimum reply length that all families with a thinking budget support. */
 const BUDGETED_REPLY = 32_000;
 
 /** `maxTokens` is what the model can write, where that is known. */

@@ -1,6 +1,6 @@
 import { objectsOf } from "@sluice/kit/dialect";
-import { providerContract } from "@sluice/kit/testing";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import { providerContract } from "@sluice/testing";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { describe, it } from "vitest";
 import cohere from "./index.ts";
 

@@ -12,11 +12,11 @@ import {
   tokenCount,
   usageOf,
 } from "@sluice/kit/dialect";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 
 /** Inputs that one call takes. */
 export const INPUTS_PER_CALL = 96;
-/** What a vector is for, where the client does not say it in a field of its own: what is stored and searched. */
+/** The default purpose of a vector: it is stored and searched. */
 const INPUT_TYPE = "search_document";
 /** Members of the API's own that a client may send. */
 const NATIVE = ["input_type", "truncate", "max_tokens", "priority"];

@@ -1,7 +1,7 @@
-/** Cohere's errors (docs.cohere.com/reference/errors): `{id, message}`, the status says the rest. */
+/** Cohere's errors (docs.cohere.com/reference/errors): `{id, message}`; the status decides about the class. */
 
 import { readFailure, refusalOf, type UpstreamFailure } from "@sluice/kit/dialect";
-import type { ErrorReply, GatewayError } from "@sluice/spec";
+import type { ErrorReply, GatewayError } from "@sluice/contract";
 
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {

@@ -2,7 +2,7 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/spec";
+import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { supports } from "./models.ts";

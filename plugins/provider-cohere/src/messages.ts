@@ -18,12 +18,12 @@ import {
   type TextPart,
   type Turn,
 } from "@sluice/kit/dialect";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 /** Ids are the model's own words; what is odd or long is replaced alike in the call and its result. */
 const CALL_ID: NameRule = { character: /[\x21-\x7e]/, maxLength: 128 };
 
-/** What the messages of one request have in common. */
+/** The common settings of one request's messages. */
 export interface MessageTerms {
   readonly names: NameMap;
   /** Whether the model takes its thoughts back as such; others have a plan for their calls alone. */
@@ -32,13 +32,13 @@ export interface MessageTerms {
 }
 
 /** A conversation as the API has it: documents are no part of any message. */
-export interface Told {
+export interface CohereMessages {
   readonly messages: readonly JsonObject[];
   readonly documents: readonly JsonObject[];
 }
 
 /** The messages of a conversation, its instructions in the one system message that may come first. */
-export function messagesOf(system: readonly TextPart[], turns: readonly Turn[], terms: MessageTerms): Told {
+export function messagesOf(system: readonly TextPart[], turns: readonly Turn[], terms: MessageTerms): CohereMessages {
   const documents: JsonObject[] = [];
   const messages = turns.flatMap((turn) =>
     turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms),
@@ -119,12 +119,12 @@ function textBlock({ text }: TextPart): JsonObject {
 }
 
 function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonObject {
-  const told = detail === undefined ? {} : { detail };
+  const detailMember = detail === undefined ? {} : { detail };
   switch (source.kind) {
     case "url":
-      return { type: "image_url", image_url: { url: source.url, ...told } };
+      return { type: "image_url", image_url: { url: source.url, ...detailMember } };
     case "data":
-      return { type: "image_url", image_url: { url: dataUrlOf(source), ...told } };
+      return { type: "image_url", image_url: { url: dataUrlOf(source), ...detailMember } };
     case "file":
     case "text":
       return refuse(path, `an image by a ${source.kind}`);

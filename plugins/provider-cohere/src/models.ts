@@ -1,8 +1,8 @@
-/** What is known of Cohere's models by their names (docs.cohere.com/docs/models). Data and a question. */
+/** Facts about Cohere's models by their names (docs.cohere.com/docs/models). Data and a function. */
 
-import type { Feature } from "@sluice/spec";
+import type { Feature } from "@sluice/contract";
 
-/** Whether a model can do something; `undefined` where its name does not tell. */
+/** Whether a model has a feature; `undefined` when its name does not show it. */
 export function supports(feature: Feature, model: string): boolean | undefined {
   switch (feature) {
     case "images":

@@ -16,7 +16,7 @@ import {
   upstreamError,
   usageOf,
 } from "@sluice/kit/dialect";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/contract";
 
 const FINISH: FinishTable = {
   COMPLETE: "stop",
@@ -39,7 +39,7 @@ export function decodeChat(body: Uint8Array, request: ProviderRequest, names: Na
   const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
   return chatReply(request, {
     text: blocks.map((block) => (block.type === "text" ? (textIn(block.text) ?? "") : "")).join(""),
-    // The plan of calls is a thought: what the model says before it acts.
+    // The plan of calls is a thought: the model's text before it acts.
     reasoning: (textIn(message.tool_plan) ?? "") + blocks.map((block) => textIn(block.thinking) ?? "").join(""),
     calls: objectsOf(message.tool_calls).map(({ id, function: called }) => {
       const { name, arguments: given } = isObject(called) ? called : {};
@@ -56,8 +56,9 @@ export function decodeChat(body: Uint8Array, request: ProviderRequest, names: Na
 }
 
 /**
- * The usage. Its counts are `tokens`: what the model read and wrote, cached tokens included. Where the API bills other counts
- * (`billed_units`), cost is made of those; where it says nothing of tokens, they count.
+ * The usage. Its counts are `tokens`: the tokens that the model read and wrote, cached ones
+ * included. Where the API bills other counts (`billed_units`), cost depends on those. Without
+ * `tokens`, they are the counts.
  */
 export function readUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isObject(value)) return undefined;

@@ -15,7 +15,7 @@ import {
   thinkingBudget,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
 import { OUTPUT_SCHEMA } from "./schema-subset.ts";
 
@@ -49,17 +49,18 @@ export function chatBody(request: ProviderRequest): JsonObject {
   const { model } = request.target;
   const chat = readChatRequest(request, { parameters: PARAMETERS, native: NATIVE });
   const names = toolNames(request);
-  const told = messagesOf(chat.system, chat.turns, {
+  const converted = messagesOf(chat.system, chat.turns, {
     names,
     refuse: chat.refuse,
     isThinking: /reasoning|command-a-plus/.test(model),
   });
-  if (told.messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
+  if (converted.messages.length === 0)
+    throw invalidField("messages", "a conversation with at least one message that is not empty");
   const { documents: native, ...rest } = chat.native;
-  const documents = [...(Array.isArray(native) ? (native as readonly JsonValue[]) : []), ...told.documents];
+  const documents = [...(Array.isArray(native) ? (native as readonly JsonValue[]) : []), ...converted.documents];
   return {
     model,
-    messages: told.messages,
+    messages: converted.messages,
     ...(documents.length === 0 ? {} : { documents }),
     ...sampling(chat),
     ...tools(chat, names),
@@ -114,8 +115,8 @@ function responseFormat({ responseFormat: asked, refuse }: ChatRequest): JsonObj
 
 function thought({ thinking, reasoningEffort, refuse }: ChatRequest): JsonObject {
   if (thinking !== undefined) {
-    const { budget_tokens: budget, ...told } = thinking;
-    return { thinking: present({ ...told, token_budget: budget }) };
+    const { budget_tokens: budget, ...members } = thinking;
+    return { thinking: present({ ...members, token_budget: budget }) };
   }
   if (reasoningEffort === undefined) return {};
   if (reasoningEffort === "none") return { thinking: { type: "disabled" } };

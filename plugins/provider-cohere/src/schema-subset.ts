@@ -1,8 +1,11 @@
-/** What Cohere's structured output takes of JSON Schema (docs.cohere.com/docs/structured-outputs, "Unsupported schema features"). */
+/**
+ * The subset of JSON Schema for Cohere's structured output
+ * (docs.cohere.com/docs/structured-outputs, "Unsupported schema features").
+ */
 
 import type { SchemaSubset } from "@sluice/kit/dialect";
 
-/** A `pattern` may hold neither anchors nor look-ahead there, so it is told in words. */
+/** A `pattern` cannot hold anchors or look-ahead there, so the description expresses it. */
 export const OUTPUT_SCHEMA: SchemaSubset = {
   keywords: new Set([
     "$defs",

@@ -1,11 +1,11 @@
-/** The options of the provider, and what a schema cannot say of them. */
+/** The options of the provider, and checks that a schema cannot express. */
 
 import { addressOption, embeddingFormatsOption, secretOption } from "@sluice/kit";
 import type { EmbeddingFormat } from "@sluice/kit/openai";
-import type { ConfigFault, JsonSchema, Secret } from "@sluice/spec";
+import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 import { type Preset, type PresetName, PRESETS } from "./presets.ts";
 
-/** What YAML says. */
+/** The options in YAML. */
 export interface CompatibleConfig {
   readonly preset: PresetName;
   readonly api_key?: Secret;
@@ -26,11 +26,11 @@ export const compatibleConfigSchema: JsonSchema = {
       type: "string",
       enum: Object.keys(PRESETS),
       default: "custom",
-      description: "Whose quirks it has; `custom` has none. Example: `groq`.",
+      description: "The provider whose deviations apply; `custom` has none. Example: `groq`.",
     },
     api_key: secretOption("The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none."),
     base_url: addressOption(
-      "Where the API lives, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
+      "Base address of the API, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
     ),
     price_as: {
       type: "string",

@@ -1,4 +1,4 @@
-import { providerContract } from "@sluice/kit/testing";
+import { providerContract } from "@sluice/testing";
 import { describe, it } from "vitest";
 import compatible from "./index.ts";
 import { PRESETS } from "./presets.ts";

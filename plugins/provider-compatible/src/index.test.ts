@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type HttpCall, type JsonObject, type PassthroughRequest, type Provider, Secret } from "@sluice/spec";
-import { fakeHost, makeProvider } from "@sluice/kit/testing";
+import { type HttpCall, type JsonObject, type PassthroughRequest, type Provider, Secret } from "@sluice/contract";
+import { fakeHost, makeProvider } from "@sluice/testing";
 import type { CompatibleConfig } from "./config.ts";
 import compatible from "./index.ts";
 import { PRESETS, type PresetName } from "./presets.ts";

@@ -11,7 +11,7 @@ import {
   reasoningTraits,
 } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
-import type { DecodedReply, ProviderRequest, Secret } from "@sluice/spec";
+import type { DecodedReply, ProviderRequest, Secret } from "@sluice/contract";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
 import { type Preset, PRESETS } from "./presets.ts";
 import { adaptChat, adaptImages } from "./request.ts";

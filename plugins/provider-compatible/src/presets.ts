@@ -1,15 +1,15 @@
 /**
- * What is known of providers that speak the OpenAI format with quirks of their own. Data: a row each, with its source. A quirk that
- * shows in the reply itself (a usage in another place, calls without ids) needs no row: `Mender` of the kit
- * knows it by its shape.
+ * Deviations of providers that speak the OpenAI format. Data: a row each, with its source. A
+ * deviation that is visible in the reply (a usage in another place, calls without ids) needs no
+ * row: `Mender` of the kit detects it.
  */
 
 import type { ErrorWords, OwnFinishReasons } from "@sluice/kit/openai";
-import type { Feature, JsonObject, NativeEndpoint, Operation } from "@sluice/spec";
+import type { Feature, JsonObject, NativeEndpoint, Operation } from "@sluice/contract";
 
-/** One provider. What is absent is as in the OpenAI API. */
+/** One provider. An absent member means the OpenAI API's behaviour. */
 export interface Preset {
-  /** Where the API lives; absent: the operator says it. */
+  /** The base address of the API; absent: the operator sets it. */
   readonly baseUrl?: string;
   /** A key is needed. Servers of one's own need none. */
   readonly needsKey?: true;
@@ -30,15 +30,18 @@ export interface Preset {
   readonly defaults?: JsonObject;
   /** It has JSON mode, and no schemas. */
   readonly hasNoSchema?: true;
-  /** Blocks that messages may hold beside text. Absent: any; the provider says what it cannot. */
+  /** Supported blocks of messages besides text. Absent: all; the provider refuses the others. */
   readonly blocks?: readonly string[];
   /** Refuses `name` in a message. */
   readonly hasNoNames?: true;
   /** Has no role `developer`. */
   readonly hasNoDeveloper?: true;
-  /** What an assistant's thoughts are called on the way in; absent: `reasoning_content`. `none`: they stay away. */
+  /** The member for an assistant's thoughts in a request; absent: `reasoning_content`. `none`: they are left out. */
   readonly thoughts?: "reasoning" | "none";
-  /** Takes whatever stands in a message. Absent: what the gateway adds to replies of other providers is taken out. */
+  /**
+   * Accepts any member of a message. Absent: members that the gateway adds to replies of other
+   * providers are removed.
+   */
   readonly takesAnyMember?: true;
   /** The longest id of a call. */
   readonly maxIdCharacters?: number;
@@ -57,7 +60,7 @@ export interface Preset {
     /** First segments of paths that stand beside the version and not below it. */
     readonly prefixes?: readonly string[];
   };
-  /** What no model of it can do. */
+  /** Features that none of its models has. */
   readonly lacks?: readonly Feature[];
 }
 
@@ -279,7 +282,7 @@ export const PRESETS = {
     hasNoDeveloper: true,
     lacks: ["audio", "documents", "speech"],
   },
-  // Anything else: everything goes on as it is, and the server says what it cannot.
+  // Any other server: requests are passed on unchanged, and the server refuses unsupported ones.
   custom: {
     operations: ["chat", "embeddings", "images"],
     refused: [],

@@ -1,9 +1,9 @@
-/** Requests as a preset has them. What needs no change keeps its bytes. */
+/** Requests in a preset's form. Parts without changes keep their bytes. */
 
 import { isObject } from "@sluice/kit";
 import { invalidField, refusalsOf } from "@sluice/kit/dialect";
 import { adaptMessage, type HistoryRules } from "@sluice/kit/openai";
-import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import type { Preset } from "./presets.ts";
 
 type Changes = Record<string, JsonValue | undefined>;
@@ -48,7 +48,7 @@ export function adaptChat(document: JsonDocument, request: ProviderRequest, pres
   return document.with(changes);
 }
 
-/** What a preset refuses of messages. Which servers take an empty list of blocks is not known, so none is given one. */
+/** The message rules of a preset. Support for an empty list of blocks is unknown, so none is sent. */
 function historyOf({ takesAnyMember, thoughts, maxIdCharacters }: Preset): HistoryRules {
   return {
     refusesEmptyContent: true,
@@ -73,18 +73,21 @@ function checkBlocks(
   }
 }
 
-/** Thoughts under the preset's name; signed ones are another provider's. Participants have no names where nobody takes them. */
+/**
+ * Thoughts under the preset's name; signed ones are another provider's. Names of participants are
+ * removed where they are unsupported.
+ */
 function adaptOwn(message: JsonObject, { hasNoDeveloper, hasNoNames, thoughts }: Preset): JsonObject {
   const isDeveloper = hasNoDeveloper === true && message.role === "developer";
   const isNamed = hasNoNames === true && message.name !== undefined;
-  const { thinking_blocks: signed, reasoning_content: told, name, ...rest } = message;
-  const isRenamed = told !== undefined && thoughts !== undefined;
+  const { thinking_blocks: signed, reasoning_content: reasoning, name, ...rest } = message;
+  const isRenamed = reasoning !== undefined && thoughts !== undefined;
   if (!isDeveloper && !isNamed && signed === undefined && !isRenamed) return message;
   return {
     ...rest,
     ...(isNamed || name === undefined ? {} : { name }),
     ...(isDeveloper ? { role: "system" } : {}),
-    ...(told === undefined || thoughts === "none" ? {} : { [thoughts ?? "reasoning_content"]: told }),
+    ...(reasoning === undefined || thoughts === "none" ? {} : { [thoughts ?? "reasoning_content"]: reasoning }),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Bounds of the echo: its work is done in the thread that serves, so it is known to be small before it begins. */
 
 import { isObject } from "@sluice/kit";
-import { GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 
 /** Of a body, about: characters of texts and names, and a few for each value. */
 const MAX_BODY = 65_536;
@@ -11,7 +11,7 @@ const MAX_NUMBERS = 32_768;
 /** Words times dimensions. */
 const MAX_STEPS = 1_048_576;
 
-/** Throws `body_too_large` for a body over 64 KiB. What is beyond the bound is not visited. */
+/** Throws `body_too_large` for a body over 64 KiB. Values beyond the bound are not visited. */
 export function checkBody(body: JsonObject): void {
   if (measure(body, MAX_BODY) >= 0) return;
   throw new GatewayError("body_too_large", "The provider echo takes bodies of 64 KiB at most; it is for trying things out.");
@@ -26,7 +26,7 @@ export function checkVectors(inputs: number, words: number, dimensions: number):
   throw new GatewayError("invalid_field", message, { param: "dimensions" });
 }
 
-/** What is left of a bound after a value; negative when it is passed. */
+/** The rest of a bound after a value; negative when the value exceeds it. */
 function measure(value: JsonValue | undefined, bound: number): number {
   let left = bound - VALUE;
   if (typeof value === "string") return left - value.length;

@@ -1,8 +1,8 @@
-/** What the echo answers to embeddings and images requests: small vectors that follow from the input, and a pixel. */
+/** The echo's answers to embeddings and images requests: small vectors derived from the input, and a pixel. */
 
 import { isObject } from "@sluice/kit";
 import { floatsToBase64 } from "@sluice/kit/openai";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { checkVectors } from "./echo-bounds.ts";
 import { wordsOf } from "./echo.ts";
 

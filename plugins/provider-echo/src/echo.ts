@@ -1,7 +1,7 @@
-/** What the echo answers: a chat completion, or the events of one. A token is a word; the usage is true to that. */
+/** The echo's answers: a chat completion, or the events of one. A word counts as a token in the usage. */
 
 import { isObject } from "@sluice/kit";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 
 /** A whole chat completion that repeats the last user message. */
 export function echoReply(request: ProviderRequest): JsonObject {

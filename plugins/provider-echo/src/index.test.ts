@@ -1,9 +1,9 @@
 import { crc32, inflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, LocalCall, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, LocalCall, ProviderRequest } from "@sluice/contract";
 import { base64ToFloats } from "@sluice/kit/openai";
-import { fakeHost, fakeRequest, fakeTarget } from "@sluice/kit/testing";
+import { fakeHost, fakeRequest, fakeTarget } from "@sluice/testing";
 import echo from "./index.ts";
 
 const provider = echo.create({}, fakeHost());

@@ -1,11 +1,12 @@
 /**
- * @sluice/provider-echo: repeats the last user message, and makes vectors and images of what it is told, without a network. It
- * is what a first request talks to, and the example of a provider: four pure functions.
+ * @sluice/provider-echo: repeats the last user message, and derives vectors and images from the
+ * input, without a network. It answers first requests, and is the example of a provider: four pure
+ * functions.
  */
 
 import { defineProvider } from "@sluice/kit";
 import { createChatTranslator, decodeChat, decodeEmbeddings, decodeImages, readErrorReply } from "@sluice/kit/openai";
-import type { ProviderRequest } from "@sluice/spec";
+import type { ProviderRequest } from "@sluice/contract";
 import { checkBody } from "./echo-bounds.ts";
 import { echoEvents, echoReply } from "./echo.ts";
 import { echoEmbeddings, echoImages } from "./echo-media.ts";

@@ -1,7 +1,7 @@
 /** Claude on Vertex AI: Anthropic's messages, in Google's address (platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai). */
 
 import { messagesBody } from "@sluice/provider-anthropic/messages";
-import type { ProviderRequest } from "@sluice/spec";
+import type { ProviderRequest } from "@sluice/contract";
 import type { MethodCall } from "./operations.ts";
 
 /** Stands in the body there, where Anthropic's own API has a header. */

@@ -1,6 +1,6 @@
 import { isObject } from "@sluice/kit";
-import { providerContract } from "@sluice/kit/testing";
-import type { JsonValue } from "@sluice/spec";
+import { providerContract } from "@sluice/testing";
+import type { JsonValue } from "@sluice/contract";
 import { describe, it } from "vitest";
 import { gemini, vertex } from "./index.ts";
 

@@ -2,7 +2,7 @@
 
 import { embeddingsReply, embeddingTexts, objectsOf, readFields, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
-import type { DecodedReply, JsonObject, ProviderRequest } from "@sluice/spec";
+import type { DecodedReply, JsonObject, ProviderRequest } from "@sluice/contract";
 
 /** Parameters of embeddings that the API has a way to say. */
 export const EMBEDDING_PARAMETERS = ["encoding_format", "dimensions"] as const;
@@ -17,10 +17,13 @@ export interface EmbeddingMethod {
 /** Members that this reader knows; `task_type` and `title` are the API's own. */
 const KNOWN = ["input", "task_type", "title", ...EMBEDDING_PARAMETERS];
 
-/** What the Gemini API offers for every model (ai.google.dev/api/embeddings). */
+/** The Gemini API's method for every model (ai.google.dev/api/embeddings). */
 export const BATCH: EmbeddingMethod = { name: "batchEmbedContents", inputsPerCall: 100 };
 
-/** What Vertex AI offers for a model: `tIsVertexEmbedContentModel` of @google/genai 2.32.0; limits of the embeddings reference. */
+/**
+ * Vertex AI's method for a model: `tIsVertexEmbedContentModel` of @google/genai 2.32.0; limits of
+ * the embeddings reference.
+ */
 export function vertexMethod(model: string): EmbeddingMethod {
   if (model.includes("gemini") && model !== "gemini-embedding-001") return { name: "embedContent", inputsPerCall: 1 };
   return { name: "predict", inputsPerCall: model === "gemini-embedding-001" ? 1 : 250 };
@@ -68,7 +71,7 @@ export function decodeEmbeddings(body: Uint8Array, request: ProviderRequest): De
   );
 }
 
-/** The tokens of all inputs; `undefined` when one of them is not told. */
+/** The tokens of all inputs; `undefined` when the number of one of them is missing. */
 function promptTokens(reply: JsonObject, embeddings: readonly JsonObject[]): number | undefined {
   const whole = isObject(reply.usageMetadata) ? tokenCount(reply.usageMetadata.promptTokenCount) : undefined;
   if (whole !== undefined) return whole;

@@ -10,9 +10,9 @@ import {
   wordsOf,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
-import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
+import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 
-/** Words of `google.rpc.Code` that say more than the status does (cloud.google.com/apis/design/errors). */
+/** Names of `google.rpc.Code` that are more precise than the status (cloud.google.com/apis/design/errors). */
 const FAILURES: Readonly<Record<string, FailureClass>> = {
   UNAUTHENTICATED: "auth",
   PERMISSION_DENIED: "auth",
@@ -39,7 +39,10 @@ export function embeddedError(error: JsonObject): GatewayError {
   });
 }
 
-/** What an error says of itself. An unknown key is a 400 here: its reason tells (`google.rpc.ErrorInfo`). */
+/**
+ * The class of an error. Google answers 400 to an unknown key; the error's reason identifies it
+ * (`google.rpc.ErrorInfo`).
+ */
 export function failureOf(error: JsonObject): Pick<UpstreamFailure, "message" | "failure" | "retryAfterMs"> {
   const message = typeof error.message === "string" ? error.message : undefined;
   const details = objectsOf(error.details);

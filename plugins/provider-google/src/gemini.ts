@@ -2,16 +2,17 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import type { ModelTraits, Secret } from "@sluice/spec";
+import type { ModelTraits, Secret } from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, supports, thinks } from "./models.ts";
 import { GEMINI_ENDPOINTS, UPLOAD_ADDRESS_HEADERS, UPLOAD_REPLY_HEADERS, UPLOAD_REQUEST_HEADERS } from "./native-endpoints.ts";
+import { withoutSystemParameters } from "./native-query.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
 
-/** What YAML says of the Gemini API. */
+/** The options of the Gemini API in YAML. */
 export interface GeminiConfig {
   readonly api_key: Secret;
   readonly base_url: string;
@@ -61,7 +62,7 @@ export const gemini = defineProvider<GeminiConfig>({
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => nativeCall(request, config.base_url, account),
+      passthrough: (request) => nativeCall(withoutSystemParameters(request), config.base_url, account),
       native: {
         root: nativeRoot(config.base_url),
         endpoints: GEMINI_ENDPOINTS,

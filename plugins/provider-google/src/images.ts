@@ -16,7 +16,7 @@ import {
 } from "@sluice/kit/dialect";
 import { isObject, table } from "@sluice/kit";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/spec";
+import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { isImagen } from "./models.ts";
 

@@ -1,7 +1,7 @@
-/** What is known of Google's models by their names. Data and a few questions. */
+/** Facts about Google's models by their names. Data and functions. */
 
 import { supports as claudeSupports } from "@sluice/provider-anthropic/messages";
-import type { Feature } from "@sluice/spec";
+import type { Feature } from "@sluice/contract";
 
 /** Gemini 2.5 and later take JSON Schema itself (ai.google.dev/gemini-api/docs/structured-output). */
 const JSON_SCHEMA = /gemini-(?:2\.5|[3-9]|\d{2})|gemini-(?:flash|pro)(?:-lite)?-latest/;
@@ -41,7 +41,7 @@ export interface Thinking {
 
 const ALL_LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
 
-/** What is known of a model's thinking. Third generation: Pro has no MINIMAL, and Pro 3.0 no MEDIUM. */
+/** The thinking of a model. Third generation: Pro has no MINIMAL, and Pro 3.0 no MEDIUM. */
 export function thinkingOf(model: string): Thinking {
   if (isThird(model)) {
     if (/gemini-3-pro/.test(model)) return { by: "level", isOptional: false, levels: ["LOW", "HIGH"] };
@@ -62,7 +62,7 @@ export function imagesPerCall(model: string): number {
   return isImagen(model) ? 4 : 1;
 }
 
-/** What a model can do, as far as its name tells. */
+/** The features of a model, as far as its name shows them. */
 export function supports(feature: Feature, model: string): boolean | undefined {
   if (isClaude(model)) return claudeSupports(feature, model);
   if (isImagen(model) || EMBEDDINGS.test(model)) return false;

@@ -1,7 +1,7 @@
 /** Google's own endpoints that run a model, and the headers of its uploads (ai.google.dev/api, cloud.google.com/vertex-ai/docs/reference). */
 
 import { openaiEndpoints } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, NativeUsage } from "@sluice/spec";
+import type { NativeEndpoint, NativeUsage } from "@sluice/contract";
 
 /** Methods of a model and how their usage is known. Those that begin a job are not among them: what it costs comes later. */
 const METHODS: readonly (readonly [string, NativeUsage])[] = [

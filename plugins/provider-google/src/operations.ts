@@ -1,7 +1,7 @@
-/** What Google's own models do, in either API: a method, a body and a reply for each operation. */
+/** The operations of Google's own models, in either API: a method, a body and a reply for each. */
 
-import type { DecodedReply, JsonObject, Operation, ProviderRequest } from "@sluice/spec";
-import { GatewayError } from "@sluice/spec";
+import type { DecodedReply, JsonObject, Operation, ProviderRequest } from "@sluice/contract";
+import { GatewayError } from "@sluice/contract";
 import { BATCH, decodeEmbeddings, EMBEDDING_PARAMETERS, embeddingsBody, vertexMethod } from "./embeddings.ts";
 import { decodeImages, IMAGE_PARAMETERS, imageBody } from "./images.ts";
 import { isImagen } from "./models.ts";
@@ -37,7 +37,7 @@ export function methodCall(request: ProviderRequest, isVertex: boolean): MethodC
     case "images":
       return { method: isImagen(target.model) ? "predict" : "generateContent", body: imageBody(request, isVertex) };
     default:
-      throw new GatewayError("unsupported_parameter", `The API cannot do ${operation}.`, { param: "model" });
+      throw new GatewayError("unsupported_parameter", `The API does not support the operation ${operation}.`, { param: "model" });
   }
 }
 

@@ -3,10 +3,10 @@
 import type { CallPart, ContentPart, MediaSource, NameMap, Part, Refuse, ResultPart, Turn } from "@sluice/kit/dialect";
 import { invalidField } from "@sluice/kit/dialect";
 import { isObject, table } from "@sluice/kit";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
-/** What the parts of one request have in common. */
+/** The common settings of one request's parts. */
 export interface PartTerms {
   readonly model: string;
   readonly names: NameMap;
@@ -120,7 +120,7 @@ function fileOf(fileUri: string, path: string, kind: string, { refuse, isVertex 
   if (!isVertex) return { fileData: { fileUri } };
   return refuse(
     path,
-    `${kind === "image" ? "an" : "a"} ${kind} by a URL whose ending does not tell its type (send a data: URL, or have the operator set fetch_media)`,
+    `${kind === "image" ? "an" : "a"} ${kind} by a URL whose ending does not show its type (send a data: URL, or have the operator set fetch_media)`,
   );
 }
 
@@ -180,7 +180,7 @@ function signed(signature: string | undefined): JsonObject {
   return signature === undefined ? {} : { thoughtSignature: signature };
 }
 
-/** What a client has to give back for a signature. */
+/** The data that a client sends back for a signature. */
 export function givenSignature(part: JsonObject): JsonObject | undefined {
   const { thoughtSignature } = part;
   return typeof thoughtSignature === "string" && thoughtSignature !== ""

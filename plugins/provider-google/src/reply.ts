@@ -17,11 +17,11 @@ import {
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { givenSignature } from "./parts.ts";
 
-/** `FinishReason` of @google/genai 2.32.0. What is not here (MALFORMED_FUNCTION_CALL, LANGUAGE, OTHER, …) means `stop`. */
+/** `FinishReason` of @google/genai 2.32.0. Any other (MALFORMED_FUNCTION_CALL, LANGUAGE, OTHER, …) means `stop`. */
 const FINISH: FinishTable = {
   STOP: "stop",
   MAX_TOKENS: "length",
@@ -35,14 +35,14 @@ const FINISH: FinishTable = {
   IMAGE_RECITATION: "content_filter",
 };
 
-/** What stands beside the content of a candidate, and what a client reads it by. */
+/** Members beside the content of a candidate, and their names for the client. */
 const METADATA: Readonly<Record<string, string>> = {
   groundingMetadata: "grounding_metadata",
   citationMetadata: "citation_metadata",
   urlContextMetadata: "url_context_metadata",
 };
 
-/** What a part is for the client. */
+/** The client's form of a part. */
 interface Content {
   text: string;
   reasoning: string;

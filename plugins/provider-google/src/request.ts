@@ -15,7 +15,7 @@ import {
   readChatRequest,
   type ToolDefinition,
 } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { takesJsonSchema, thinkingOf } from "./models.ts";
 import { contentOf } from "./parts.ts";
 import { JSON_SCHEMA, OPEN_API_SCHEMA } from "./schema-subset.ts";
@@ -174,7 +174,7 @@ function schemaAs(
   return { [name === "response" ? "responseSchema" : name]: lowerSchema(schema, OPEN_API_SCHEMA, path, refuse) };
 }
 
-/** Thinking: Anthropic's way to say it as a budget, an effort as the model takes it. */
+/** Thinking: Anthropic's form as a budget, an effort in the form of the model. */
 function thought({ thinking, reasoningEffort: effort, refuse }: ChatRequest, model: string): JsonObject | undefined {
   if (thinking !== undefined) {
     if (thinking.type === "disabled") return thoughtless(model, () => refuse("thinking", "a request without thoughts"));

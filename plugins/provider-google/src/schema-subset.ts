@@ -1,4 +1,4 @@
-/** What Google's models take of JSON Schema, in its two ways to say it. Data. */
+/** The subsets of JSON Schema for Google's models, in its two forms. Data. */
 
 import type { SchemaSubset } from "@sluice/kit/dialect";
 

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { isObject } from "@sluice/kit";
-import type { Secret } from "@sluice/spec";
+import type { Secret } from "@sluice/contract";
 
 /** A service account, as its key file has it. */
 export interface ServiceAccount {
@@ -28,7 +28,7 @@ export function readServiceAccount(secret: Secret): ServiceAccount | string {
   if (!isObject(value) || value.type !== "service_account") return "is no key of a service account";
   const { client_email: email, private_key: pem, private_key_id: keyId, token_uri: tokenUrl = TOKEN_URL } = value;
   if (typeof email !== "string" || typeof pem !== "string") return "has no client_email or no private_key";
-  if (typeof tokenUrl !== "string" || !/^https?:\/\/[^/?#]+\/[^?#]*$/.test(tokenUrl)) return "has a token_uri that is no URL";
+  if (typeof tokenUrl !== "string" || !/^https?:\/\/[^/?#]+\/[^?#]*$/.test(tokenUrl)) return "has a token_uri that is not a URL";
   try {
     const key = createPrivateKey(pem);
     return { email, keyId: typeof keyId === "string" ? keyId : undefined, tokenUrl, key };

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { fakeClock, fakeHost } from "@sluice/kit/testing";
-import { type HttpCall, Secret } from "@sluice/spec";
+import { fakeClock, fakeHost } from "@sluice/testing";
+import { type HttpCall, Secret } from "@sluice/contract";
 import { vertex } from "./index.ts";
 import { readServiceAccount, tokenRequestBody } from "./service-account.ts";
 
@@ -145,7 +145,10 @@ describe("the key of a service account", () => {
     ['{"type":"authorized_user"}', "is no key of a service account"],
     ['{"type":"service_account"}', "has no client_email or no private_key"],
     ['{"type":"service_account","client_email":"a","private_key":"b"}', "has a private_key that cannot be read"],
-    ['{"type":"service_account","client_email":"a","private_key":"b","token_uri":"ftp://x"}', "has a token_uri that is no URL"],
+    [
+      '{"type":"service_account","client_email":"a","private_key":"b","token_uri":"ftp://x"}',
+      "has a token_uri that is not a URL",
+    ],
   ])("%s %s", (text, fault) => {
     expect(readServiceAccount(new Secret("credentials", text))).toBe(fault);
     const found = vertex.check?.({

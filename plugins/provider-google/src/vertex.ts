@@ -5,18 +5,19 @@ import { errorBodyOf } from "@sluice/kit/dialect";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
 import { openTokens, type TokenSource } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
-import { GatewayError, type Host, type HttpCall, type ModelTraits, type ProviderRequest, type Secret } from "@sluice/spec";
+import { GatewayError, type Host, type HttpCall, type ModelTraits, type ProviderRequest, type Secret } from "@sluice/contract";
 import { claudeCall } from "./claude.ts";
 import { vertexMethod } from "./embeddings.ts";
 import { readError } from "./errors.ts";
 import { imagesPerCall, isClaude, supports, thinks } from "./models.ts";
 import { VERTEX_ENDPOINTS } from "./native-endpoints.ts";
+import { withoutSystemParameters } from "./native-query.ts";
 import { decodeReply, methodCall, OPERATIONS, PARAMETERS, pathName } from "./operations.ts";
 import { translateStream } from "./reply.ts";
 import { toolNames } from "./request.ts";
 import { readServiceAccount, tokenRequestBody } from "./service-account.ts";
 
-/** What YAML says of Vertex AI. */
+/** The options of Vertex AI in YAML. */
 export interface VertexConfig {
   readonly project: string;
   readonly location: string;
@@ -59,7 +60,7 @@ export const vertex = defineProvider<VertexConfig>({
         description: "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
       },
       base_url: addressOption(
-        "Where the API lives, without a slash at the end. Default: what `location` says. Example: `https://europe-west1-aiplatform.googleapis.com`.",
+        "Base address of the API, without a slash at the end. Default: the address of `location`. Example: `https://europe-west1-aiplatform.googleapis.com`.",
       ),
       version: { type: "string", pattern: "^v[0-9a-z]+$", default: "v1beta1", description: "The API's version. Example: `v1`." },
     },
@@ -108,7 +109,7 @@ export const vertex = defineProvider<VertexConfig>({
       error: (reply) => (isAnthropic(reply.body) ? anthropic.readError(reply) : readError(reply)),
       passthrough(request) {
         checkPlace(request.endpoint, config);
-        return nativeCall(request, base, {});
+        return nativeCall(withoutSystemParameters(request), base, {});
       },
       native: { root: nativeRoot(base), endpoints: VERTEX_ENDPOINTS, requestHeaders: ["anthropic-beta", "anthropic-version"] },
       async authorize(call) {

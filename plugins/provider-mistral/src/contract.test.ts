@@ -1,6 +1,6 @@
 import { objectsOf } from "@sluice/kit/dialect";
-import { providerContract } from "@sluice/kit/testing";
-import type { JsonObject } from "@sluice/spec";
+import { providerContract } from "@sluice/testing";
+import type { JsonObject } from "@sluice/contract";
 import { describe, it } from "vitest";
 import mistral from "./index.ts";
 

@@ -3,7 +3,7 @@
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { decodeEmbeddings, reasoningTraits } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import type { NativeEndpoint, Secret } from "@sluice/spec";
+import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
 import { chatBody, embeddingsBody, PARAMETERS, toolNames } from "./request.ts";

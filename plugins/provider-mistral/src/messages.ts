@@ -14,12 +14,12 @@ import {
   textOrBlocks,
   type Turn,
 } from "@sluice/kit/dialect";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 
 /** Ids of calls have nine letters and digits (its own error 3280: "must be a-z, A-Z, 0-9, with a length of 9"). */
 const CALL_ID: NameRule & { readonly exactLength: true } = { character: /[a-zA-Z0-9]/, maxLength: 9, exactLength: true };
 
-/** What the messages of one request have in common. */
+/** The common settings of one request's messages. */
 export interface MessageTerms {
   readonly names: NameMap;
   /** Whether the model takes its thoughts back; others refuse such a block. */
@@ -32,7 +32,7 @@ export function messagesOf(system: readonly ContentPart[], turns: readonly Turn[
   const instructions: JsonObject[] = system.length === 0 ? [] : [{ role: "system", content: contentOf(system, terms) }];
   const messages = [...instructions, ...turns.flatMap((turn) => messagesOfTurn(turn, terms))];
   const last = messages.at(-1);
-  // The model goes on with an answer that was begun, where it is told so; else it refuses a last word of its own.
+  // With `prefix`, the model continues a final assistant message. Without it, it refuses one.
   if (last?.role === "assistant" && last.tool_calls === undefined) return [...messages.slice(0, -1), { ...last, prefix: true }];
   return messages;
 }
@@ -71,7 +71,7 @@ function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): J
     case "document":
       return [documentChunk(part, refuse)];
     case "thinking":
-      // What only another provider can read is nothing to this one.
+      // Thoughts that only another provider can decrypt are left out.
       if (!takesThoughts || part.redacted !== undefined) return [];
       return [{ type: "thinking", thinking: [{ type: "text", text: part.text }] }];
     case "video":

@@ -1,6 +1,6 @@
-/** What is known of Mistral's models by their names (docs.mistral.ai/getting-started/models). Data and two questions. */
+/** Facts about Mistral's models by their names (docs.mistral.ai/getting-started/models). Data and two functions. */
 
-import type { Feature } from "@sluice/spec";
+import type { Feature } from "@sluice/contract";
 
 /** Families that think, and take their thoughts back as blocks. */
 const THINKING = /^magistral|^mistral-(?:small-(?:2603|4)|medium-3-5|medium-3\.5)/;
@@ -16,7 +16,7 @@ export function takesThoughts(model: string): boolean {
   return THINKING.test(model);
 }
 
-/** Whether a model can do something; `undefined` where its name does not tell. */
+/** Whether a model has a feature; `undefined` when its name does not show it. */
 export function supports(feature: Feature, model: string): boolean | undefined {
   switch (feature) {
     case "tools":

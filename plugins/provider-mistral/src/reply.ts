@@ -23,7 +23,7 @@ import type {
   ProviderRequest,
   StreamSink,
   StreamTranslator,
-} from "@sluice/spec";
+} from "@sluice/contract";
 
 /** `ChatCompletionChoiceFinishReason` of the SDK; `error` is a failure. */
 const FINISH: FinishTable = { stop: "stop", length: "length", model_length: "length", tool_calls: "tool_calls" };
@@ -37,8 +37,8 @@ export function decodeReply(body: Uint8Array, request: ProviderRequest, names: N
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const { message } = choice;
     const calls = objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
-    const told = { ...message, ...plainContent(message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
-    return { ...choice, message: told, ...finish(choice.finish_reason, calls.length > 0) };
+    const repaired = { ...message, ...plainContent(message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+    return { ...choice, message: repaired, ...finish(choice.finish_reason, calls.length > 0) };
   });
   const settled = { ...value, choices, ...(isObject(value.usage) ? { usage: plainUsage(value.usage) } : {}) };
   return decodeChat(Buffer.from(JSON.stringify(settled)), request.replyModel, request);
@@ -94,9 +94,9 @@ class StreamedCalls {
     if (typeof choice.finish_reason === "string") {
       for (const index of this.#bare.get(choice.index) ?? []) pieces.push({ index, function: { arguments: "{}" } });
     }
-    const told = { ...delta, ...plainContent(delta.content), ...(pieces.length > 0 ? { tool_calls: pieces } : {}) };
+    const repaired = { ...delta, ...plainContent(delta.content), ...(pieces.length > 0 ? { tool_calls: pieces } : {}) };
     const hasCalls = (this.#seen.get(choice.index)?.size ?? 0) > 0;
-    return { ...choice, delta: told, ...finish(choice.finish_reason, hasCalls) };
+    return { ...choice, delta: repaired, ...finish(choice.finish_reason, hasCalls) };
   }
 
   #piece(choice: JsonValue | undefined, piece: JsonObject, at: number): JsonObject {
@@ -104,7 +104,7 @@ class StreamedCalls {
     this.#seen.set(choice, seen);
     const { function: called } = piece;
     const id = typeof piece.id === "string" && piece.id !== "null" ? piece.id : undefined;
-    // Calls that arrive whole may all say index 0: the id tells them apart.
+    // Whole calls may all have the index 0: their ids distinguish them.
     const key = id ?? `#${typeof piece.index === "number" ? piece.index : at}`;
     const known = seen.get(key) ?? (id === undefined && seen.size > 0 ? seen.size - 1 : undefined);
     const text = argumentsOf(isObject(called) ? called.arguments : undefined, "");
@@ -187,8 +187,8 @@ export function readError(reply: ErrorReply): GatewayError {
 /** `{object: "error", message, type, param, code}`; of a request that fits no schema `{detail: [{loc, msg, type}]}`. */
 function failureOf(body: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
   const { message, detail } = body;
-  const told = isObject(message) ? message.detail : (message ?? detail);
-  const text = typeof told === "string" ? told : objectsOf(told).map(faultOf).join("; ");
+  const faults = isObject(message) ? message.detail : (message ?? detail);
+  const text = typeof faults === "string" ? faults : objectsOf(faults).map(faultOf).join("; ");
   return { message: text === "" ? undefined : text };
 }
 

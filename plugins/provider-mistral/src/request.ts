@@ -17,7 +17,7 @@ import {
   refusalsOf,
 } from "@sluice/kit/dialect";
 import { encodeEmbeddings } from "@sluice/kit/openai";
-import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
 import { takesThoughts } from "./models.ts";
 

@@ -1,4 +1,4 @@
-import { providerContract } from "@sluice/kit/testing";
+import { providerContract } from "@sluice/testing";
 import { describe, it } from "vitest";
 import openai from "./index.ts";
 

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { type HttpCall, type JsonDocument, type ProviderRequest, Secret } from "@sluice/spec";
+import { type HttpCall, type JsonDocument, type ProviderRequest, Secret } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeHost, fakeTarget } from "@sluice/kit/testing";
+import { fakeHost, fakeTarget } from "@sluice/testing";
 import openai from "./index.ts";
 
 const KEY = "sk-test-1234567890";

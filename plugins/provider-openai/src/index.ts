@@ -11,7 +11,7 @@ import {
   reasoningTraits,
 } from "@sluice/kit/openai";
 import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
-import type { Secret } from "@sluice/spec";
+import type { Secret } from "@sluice/contract";
 
 interface OpenaiConfig {
   readonly api_key: Secret;

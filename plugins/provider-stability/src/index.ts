@@ -2,7 +2,7 @@
 
 import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
 import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import { GatewayError, type NativeEndpoint, type Secret } from "@sluice/spec";
+import { GatewayError, type NativeEndpoint, type Secret } from "@sluice/contract";
 import { imagesPerCall } from "./models.ts";
 import { nativeModel } from "./native-model.ts";
 import { decodeImages, readError } from "./reply.ts";

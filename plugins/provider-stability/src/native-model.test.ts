@@ -3,7 +3,11 @@ import { formBody } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 import { nativeModel } from "./native-model.ts";
 
-const asked = (endpoint: string, body?: Uint8Array) => nativeModel({ method: "POST", endpoint, query: "", headers: {}, body });
+type Form = ReturnType<typeof formBody>;
+const asked = (endpoint: string, form?: Form) => {
+  const headers = form === undefined ? {} : { "content-type": form.contentType };
+  return nativeModel({ method: "POST", endpoint, query: "", headers, body: form?.body });
+};
 const image = { fileName: "a.png", mimeType: "image/png", bytes: Buffer.from('\r\nname="model"\r\nx') };
 
 describe("the model of a native request", () => {
@@ -22,11 +26,12 @@ describe("the model of a native request", () => {
 
   it("of sd3 stands in its form, wherever that is", () => {
     const sd3 = "v2beta/stable-image/generate/sd3";
-    expect(asked(sd3, formBody({ model: "sd3.5-medium", prompt: "A", image }).body)).toBe("sd3.5-medium");
-    expect(asked(sd3, formBody({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }).body)).toBe("sd3.5-large-turbo");
-    expect(asked(sd3, formBody({ prompt: "A" }).body)).toBe("sd3.5-large");
-    expect(asked(sd3, formBody({ prompt: "A", model: "x y" }).body)).toBe("x y");
-    const twice = Buffer.concat([formBody({ model: "a" }).body, formBody({ model: "b" }).body]);
-    expect(() => asked(sd3, twice)).toThrow("stands twice");
+    expect(asked(sd3, formBody({ model: "sd3.5-medium", prompt: "A", image }))).toBe("sd3.5-medium");
+    expect(asked(sd3, formBody({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }))).toBe("sd3.5-large-turbo");
+    expect(asked(sd3, formBody({ prompt: "A" }))).toBe("sd3.5-large");
+    expect(asked(sd3, formBody({ prompt: "A", model: "x y" }))).toBe("x y");
+    const once = formBody({ model: "a", other: "b" });
+    const twice = Buffer.from(Buffer.from(once.body).toString("latin1").replace('name="other"', 'name="model"'), "latin1");
+    expect(() => asked(sd3, { ...once, body: twice })).toThrow("occurs twice");
   });
 });

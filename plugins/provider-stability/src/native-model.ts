@@ -1,20 +1,23 @@
 /** The model that a native request means: Stability names it in the path, or in a field of the form. */
 
 import { formField } from "@sluice/kit/passthrough";
-import type { PassthroughRequest } from "@sluice/spec";
+import type { PassthroughRequest } from "@sluice/contract";
 
-/** What the service `sd3` makes where the form names no model. */
+/** The default model of the service `sd3`, for a form without a model. */
 const SD3_DEFAULT = "sd3.5-large";
 
 /**
  * The model of a native request, as its price is called: an engine, `stable-image-core`, `sd3.5-large`; of other services
  * their path, `upscale/fast`. `undefined` where nothing is made.
  */
-export function nativeModel({ endpoint, body }: PassthroughRequest): string | undefined {
+export function nativeModel(request: PassthroughRequest): string | undefined {
+  const { endpoint, headers } = request;
   const [, engine] = /^v1\/generation\/([^/]+)\//.exec(endpoint) ?? [];
   if (engine !== undefined) return engine;
   const [, group, service] = /^v2beta\/stable-image\/([a-z-]+)\/([a-z0-9-]+)$/.exec(endpoint) ?? [];
   if (group === undefined || service === undefined) return undefined;
   if (group !== "generate") return `${group}/${service}`;
-  return service === "sd3" ? (formField(body, "model") ?? SD3_DEFAULT) : `stable-image-${service}`;
+  return service === "sd3"
+    ? ((/^multipart\//i.test(headers["content-type"]?.trim() ?? "") ? formField(request, "model") : undefined) ?? SD3_DEFAULT)
+    : `stable-image-${service}`;
 }

@@ -10,7 +10,7 @@ import {
   textIn,
   upstreamError,
 } from "@sluice/kit/dialect";
-import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 
 /**
  * The reply of an image call: `{artifacts: [{base64, finishReason, seed}]}` of engines, `{image, finish_reason, seed}` of the

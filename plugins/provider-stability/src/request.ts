@@ -11,7 +11,7 @@ import {
   type Refuse,
   type RequestFields,
 } from "@sluice/kit/dialect";
-import type { JsonValue, ProviderRequest } from "@sluice/spec";
+import type { JsonValue, ProviderRequest } from "@sluice/contract";
 import { type Service, serviceOf } from "./models.ts";
 
 /** Parameters of the reference dialect that the API has a way to say. */

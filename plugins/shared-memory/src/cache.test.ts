@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fakeClock } from "@sluice/kit/testing";
+import { fakeClock } from "@sluice/testing";
 import { createMemoryCache } from "./cache.ts";
 
 const KB = 1_024;

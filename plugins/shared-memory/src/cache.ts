@@ -1,7 +1,7 @@
 /** The cache of one process. When the bytes are too many, a key with more than its share loses its own entries first. */
 
 import { LRUCache } from "lru-cache";
-import type { Clock } from "@sluice/spec";
+import type { Clock } from "@sluice/contract";
 
 /** What a cache is made with. */
 export interface MemoryCacheOptions {

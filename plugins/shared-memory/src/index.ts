@@ -1,7 +1,8 @@
 /** @sluice/shared-memory: limits, budgets, cache and repeats within one process. */
 
-import { defineState, parseSize } from "@sluice/kit";
-import { createDecisions, createRecords } from "@sluice/kit/state";
+import { defineState } from "@sluice/kit";
+import { parseSize } from "@sluice/runtime";
+import { createDecisions, createRecords } from "@sluice/runtime/state";
 import { createMemoryCache } from "./cache.ts";
 
 /** The options of the memory driver, sizes as written. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeClock, fakeLog, sharedStateContract } from "@sluice/kit/testing";
+import { fakeClock, fakeLog, sharedStateContract } from "@sluice/testing";
 import definition from "./index.ts";
 
 const clock = fakeClock();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { BudgetClaim, Reservation, StateDriver, TakeResult } from "@sluice/spec";
-import { createResilientState } from "@sluice/kit/state";
-import { budget, fakeLog, freshId, type LogLine, slot, window } from "@sluice/kit/testing";
+import type { BudgetClaim, Reservation, StateDriver, TakeResult } from "@sluice/contract";
+import { createResilientState } from "@sluice/runtime/state";
+import { budget, fakeLog, freshId, type LogLine, slot, window } from "@sluice/testing";
 import { startProxy, type Proxy } from "./proxy.fixture.ts";
 import { adminCommand, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
 

@@ -1,6 +1,6 @@
-/** The connection: commands with a deadline, and a new socket after every doubt. */
+/** The connection: commands with a deadline, and a new socket after a command without an answer. */
 
-import type { Log } from "@sluice/spec";
+import { errorMessage, type Log } from "@sluice/contract";
 import type { Script } from "./scripts.ts";
 
 /** What a connection is made with. */
@@ -23,159 +23,241 @@ export interface Connection {
   run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown>;
 }
 
-/** Between two attempts to connect, doubling, half of it by chance. */
+/** Pauses between attempts to connect: they double, and half of each is by chance. */
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
-/** However busy the server is with others. */
-const LONGEST_QUEUE_MS = 1_000;
+const MAX_PAUSE_MS = 5_000;
+/** The bound of a wait, however busy the server is with other commands. */
+const MAX_QUEUE_MS = 1_000;
 
-/** Loaded with the first connection: most gateways have the plugin in their list and never make one. */
+/** Loaded with the first connection: most gateways list the plugin and open none. */
 type Library = typeof import("@redis/client");
-type Client = ReturnType<typeof makeClient>;
+type LibraryClient = ReturnType<typeof makeClient>;
 
 /** A connection to one Redis. */
 export function createConnection(options: ConnectionOptions): Connection {
-  const { commandTimeoutMs, log } = options;
-  let client: Client | undefined;
-  let isClosed = false;
-  let failures = 0;
-  let pause: NodeJS.Timeout | undefined;
+  return new RedisConnection(options);
+}
 
-  const connect = async (library: Library): Promise<void> => {
-    const candidate = makeClient(library, options);
-    const drop = (): void => {
-      candidate.destroySafely();
-      if (client !== candidate || isClosed) return;
-      client = undefined;
-      connectLater(library);
-    };
-    candidate.onBroken(drop);
-    client = candidate;
+/**
+ * The states of a connection:
+ *
+ *     closed ── open ──► connected ── broken ──► waiting ── after a pause ──► connected
+ *        ▲                   │                      │
+ *        └────── close ──────┴──────── close ───────┘
+ *
+ * In the state connected a client exists; commands are rejected until its socket is ready.
+ */
+type State =
+  | { readonly name: "closed" }
+  | { readonly name: "connected"; readonly client: SingleSocketClient }
+  | { readonly name: "waiting"; readonly pause: NodeJS.Timeout };
+
+const CLOSED: State = { name: "closed" };
+
+class RedisConnection implements Connection {
+  readonly #options: ConnectionOptions;
+  #state: State = CLOSED;
+  /** Changes with `open` and `close`: an import or a connect of an earlier one is void. */
+  #epoch = 0;
+  #failures = 0;
+  /** When the last reply came, on the clock of `performance.now`. */
+  #repliedMs = -Infinity;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  async open(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const epoch = (this.#epoch += 1);
+    const library = await import("@redis/client");
+    if (epoch !== this.#epoch) throw new Error("The connection was closed before it was made.");
+    await this.#connect(library);
+  }
+
+  async close(): Promise<void> {
+    const state = this.#state;
+    this.#epoch += 1;
+    this.#state = CLOSED;
+    if (state.name === "waiting") clearTimeout(state.pause);
+    if (state.name === "connected") state.client.destroySafely();
+  }
+
+  command(...parts: readonly (string | Buffer)[]): Promise<unknown> {
+    const state = this.#state;
+    if (state.name !== "connected" || !state.client.isReady) return Promise.reject(new Error("There is no connection to Redis."));
+    return this.#send(state.client, parts);
+  }
+
+  async run(script: Script, key: string, ...parts: readonly (string | Buffer)[]): Promise<unknown> {
     try {
-      await candidate.connect();
-      failures = 0;
+      return await this.command("EVALSHA", script.sha1, "1", key, ...parts);
+    } catch (error) {
+      if (!errorMessage(error).startsWith("NOSCRIPT")) throw error;
+      return await this.command("EVAL", script.source, "1", key, ...parts);
+    }
+  }
+
+  async #connect(library: Library): Promise<void> {
+    const client = new SingleSocketClient(library, this.#options);
+    const drop = (): void => {
+      client.destroySafely();
+      if (this.#state.name === "connected" && this.#state.client === client) this.#connectLater(library);
+    };
+    client.onBroken(drop);
+    this.#state = { name: "connected", client };
+    try {
+      await client.connect();
+      this.#failures = 0;
     } catch (error) {
       drop();
       throw error;
     }
-  };
-  const connectLater = (library: Library): void => {
-    if (isClosed || pause !== undefined) return;
-    const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10));
-    failures += 1;
-    pause = setTimeout(
-      () => {
-        pause = undefined;
-        connect(library).catch((error: unknown) => log.debug("no connection to Redis yet", { reason: reasonOf(error) }));
-      },
-      longest * (0.5 + Math.random() / 2),
-    );
-    pause.unref();
-  };
+  }
 
-  let repliedMs = -Infinity;
-  const command = (...parts: readonly (string | Buffer)[]): Promise<unknown> => {
-    const current = client;
-    if (current === undefined || !current.isReady()) return Promise.reject(new Error("There is no connection to Redis."));
+  #connectLater(library: Library): void {
+    const maxMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(this.#failures, 10));
+    this.#failures += 1;
+    const retry = (): void => {
+      this.#connect(library).catch((error: unknown) => {
+        this.#options.log.debug("no connection to Redis yet", { reason: errorMessage(error) });
+      });
+    };
+    const pause = setTimeout(retry, maxMs * (0.5 + Math.random() / 2));
+    pause.unref();
+    this.#state = { name: "waiting", pause };
+  }
+
+  #send(client: SingleSocketClient, parts: readonly (string | Buffer)[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      let isPending = true;
-      const sentMs = performance.now();
-      let dueMs = sentMs + commandTimeoutMs;
-      let timer: NodeJS.Timeout;
-      const giveUp = (): void => {
-        if (!isPending) return;
-        const nowMs = performance.now();
-        // A stalled process has not listened, so the time begins anew.
-        const isStalled = nowMs - dueMs > commandTimeoutMs / 4;
-        // A Redis that answers others has a long queue, and this command has a place in it.
-        const heardMs = isStalled ? nowMs : Math.max(sentMs, repliedMs);
-        if (nowMs - heardMs < commandTimeoutMs && nowMs - sentMs < LONGEST_QUEUE_MS) {
-          dueMs = heardMs + commandTimeoutMs;
-          timer = setTimeout(late, dueMs - nowMs);
-          return;
-        }
-        reject(new Error(`Redis did not answer within ${Math.round(nowMs - sentMs)} ms.`));
-        // The reply may still come. Whoever would be given this socket next might read it as its own.
-        current.break();
+      const deadline = new CommandDeadline(this.#options.commandTimeoutMs, {
+        repliedMs: () => this.#repliedMs,
+        onLate: (waitedMs) => {
+          reject(new Error(`Redis did not answer within ${Math.round(waitedMs)} ms.`));
+          // The reply may still come. The next command on this socket might read it as its own.
+          client.break();
+        },
+      });
+      const replied = (): void => {
+        this.#repliedMs = performance.now();
+        deadline.end();
       };
-      // Timers that are due come before the sockets are read: the reply gets one more turn.
-      const late = (): void => void setImmediate(giveUp);
-      timer = setTimeout(late, commandTimeoutMs);
-      const stopWaiting = (): void => {
-        isPending = false;
-        repliedMs = performance.now();
-        clearTimeout(timer);
-      };
-      current.send(parts).then(
-        (reply) => (stopWaiting(), resolve(reply)),
+      client.send(parts).then(
+        (reply) => (replied(), resolve(reply)),
         (error: unknown) => {
-          stopWaiting();
-          // A replica, or a node that has other keys: it is as good as away.
-          if (/^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/.test(reasonOf(error))) current.break();
+          replied();
+          // A replica, or a node that has other keys, is of no use.
+          if (UNUSABLE.test(errorMessage(error))) client.break();
           reject(error instanceof Error ? error : new Error(String(error)));
         },
       );
     });
-  };
-
-  return {
-    async open(signal) {
-      signal.throwIfAborted();
-      isClosed = false;
-      const library = await import("@redis/client");
-      if (isClosed) throw new Error("The connection was closed before it was made.");
-      await connect(library);
-    },
-    async close() {
-      isClosed = true;
-      clearTimeout(pause);
-      pause = undefined;
-      client?.destroySafely();
-      client = undefined;
-    },
-    command,
-    async run(script, key, ...parts) {
-      try {
-        return await command("EVALSHA", script.sha1, "1", key, ...parts);
-      } catch (error) {
-        if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
-        return await command("EVAL", script.source, "1", key, ...parts);
-      }
-    },
-  };
+  }
 }
 
-/** One client for one socket: it never reconnects, and holds nothing back while it is not connected. */
-function makeClient({ createClient, RESP_TYPES }: Library, { url, connectTimeoutMs }: ConnectionOptions) {
-  const client = createClient({
+/** Error replies of a server that cannot serve this gateway (redis.io, "Redis serialization protocol", and the cluster specification). */
+const UNUSABLE = /^(READONLY|MOVED|ASK|LOADING|MASTERDOWN|CLUSTERDOWN|NOAUTH)\b/;
+
+/** What the deadline of a command asks and reports. */
+interface DeadlineHooks {
+  /** When any command was last answered. */
+  repliedMs(): number;
+  /** Called once the deadline has passed, with the milliseconds since the command was sent. */
+  onLate(waitedMs: number): void;
+}
+
+/** The deadline of one command. A server that answers other commands extends it, up to `MAX_QUEUE_MS`. */
+class CommandDeadline {
+  readonly #timeoutMs: number;
+  readonly #hooks: DeadlineHooks;
+  readonly #sentMs = performance.now();
+  #dueMs: number;
+  #timer: NodeJS.Timeout;
+  #isPending = true;
+
+  constructor(timeoutMs: number, hooks: DeadlineHooks) {
+    this.#timeoutMs = timeoutMs;
+    this.#hooks = hooks;
+    this.#dueMs = this.#sentMs + timeoutMs;
+    this.#timer = setTimeout(this.#expire, timeoutMs);
+  }
+
+  /** Ends the wait. */
+  end(): void {
+    this.#isPending = false;
+    clearTimeout(this.#timer);
+  }
+
+  /** Due timers run before sockets are read: a reply that has arrived is read first. */
+  readonly #expire = (): void => void setImmediate(() => this.#check());
+
+  #check(): void {
+    if (!this.#isPending) return;
+    const nowMs = performance.now();
+    const timeoutMs = this.#timeoutMs;
+    // A stalled process has read no replies: the time begins anew.
+    const isStalled = nowMs - this.#dueMs > timeoutMs / 4;
+    const heardMs = isStalled ? nowMs : Math.max(this.#sentMs, this.#hooks.repliedMs());
+    if (nowMs - heardMs >= timeoutMs || nowMs - this.#sentMs >= MAX_QUEUE_MS) {
+      this.#hooks.onLate(nowMs - this.#sentMs);
+      return;
+    }
+    this.#dueMs = heardMs + timeoutMs;
+    this.#timer = setTimeout(this.#expire, this.#dueMs - nowMs);
+  }
+}
+
+/** A client of one socket. It never reconnects, and queues no command while it is not connected. */
+class SingleSocketClient {
+  readonly #client: LibraryClient;
+  readonly #connectTimeoutMs: number;
+  #whenBroken = (): void => {};
+
+  constructor(library: Library, { url, connectTimeoutMs }: ConnectionOptions) {
+    this.#connectTimeoutMs = connectTimeoutMs;
+    this.#client = makeClient(library, url, connectTimeoutMs);
+    // An error without a listener would end the process.
+    this.#client.on("error", () => this.break());
+    this.#client.on("end", () => this.break());
+  }
+
+  get isReady(): boolean {
+    return this.#client.isReady;
+  }
+
+  /** Rejects after the timeout, also when a server accepts the connection and sends no greeting. */
+  async connect(): Promise<void> {
+    const timeoutMs = this.#connectTimeoutMs;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => reject(new Error(`Redis did not greet within ${timeoutMs} ms.`)), timeoutMs);
+    await Promise.race([this.#client.connect(), promise]).finally(() => clearTimeout(timer));
+  }
+
+  send(parts: readonly (string | Buffer)[]): Promise<unknown> {
+    return this.#client.sendCommand([...parts]);
+  }
+
+  onBroken(listener: () => void): void {
+    this.#whenBroken = listener;
+  }
+
+  /** Reports that the socket is of no use. */
+  break(): void {
+    this.#whenBroken();
+  }
+
+  destroySafely(): void {
+    if (this.#client.isOpen) this.#client.destroy();
+  }
+}
+
+function makeClient({ createClient, RESP_TYPES }: Library, url: string, connectTimeout: number) {
+  return createClient({
     url,
     RESP: 2,
     disableOfflineQueue: true,
     disableClientInfo: true,
     commandOptions: { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } },
-    socket: { connectTimeout: connectTimeoutMs, reconnectStrategy: false, noDelay: true, keepAlive: true },
+    socket: { connectTimeout, reconnectStrategy: false, noDelay: true, keepAlive: true },
   });
-  let whenBroken = (): void => {};
-  // Without a listener an error would end the process.
-  client.on("error", () => whenBroken());
-  client.on("end", () => whenBroken());
-  return {
-    async connect(): Promise<void> {
-      // A server that accepts and says nothing is no better than none.
-      const { promise, reject } = Promise.withResolvers<never>();
-      const timer = setTimeout(() => reject(new Error(`Redis did not greet within ${connectTimeoutMs} ms.`)), connectTimeoutMs);
-      await Promise.race([client.connect(), promise]).finally(() => clearTimeout(timer));
-    },
-    isReady: () => client.isReady,
-    send: (parts: readonly (string | Buffer)[]): Promise<unknown> => client.sendCommand([...parts]),
-    onBroken: (listener: () => void) => void (whenBroken = listener),
-    break: () => whenBroken(),
-    destroySafely(): void {
-      if (client.isOpen) client.destroy();
-    },
-  };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 /** The driver: each decision is one script, each reply is read into the words of the contract. */
 
-import type { Begun, Claim, ClaimState, Reservation, StateDriver, TakeResult } from "@sluice/spec";
+import type { Begun, Claim, ClaimState, Reservation, StateDriver, TakeResult } from "@sluice/contract";
 import type { Connection } from "./connection.ts";
 import * as scripts from "./scripts.ts";
 
@@ -121,7 +121,7 @@ function takeResult(claims: readonly Claim[], reply: unknown): TakeResult {
   const outcome = String(word);
   if (outcome === "unseeded") return { outcome, keys: rest.map(String) };
   if (outcome === "settled") throw new Error("The reservation is settled already: its id cannot be taken again.");
-  const [short, neverFits, retryAfterMs, ...pairs] = rest.map(Number);
+  const [failedIndex, neverFits, retryAfterMs, ...pairs] = rest.map(Number);
   const states = claims.map((claim, at): ClaimState => {
     const resetMs = pairs[at * 2 + 1]!;
     const limit = claim.kind === "budget" ? claim.limitNanoUsd : claim.limit;
@@ -129,7 +129,7 @@ function takeResult(claims: readonly Claim[], reply: unknown): TakeResult {
   });
   if (outcome === "granted") return { outcome, states };
   const wait = retryAfterMs! < 0 ? undefined : retryAfterMs;
-  return { outcome: "refused", short: short!, neverFits: neverFits === 1, retryAfterMs: wait, states };
+  return { outcome: "refused", failedIndex: failedIndex!, neverFits: neverFits === 1, retryAfterMs: wait, states };
 }
 
 function escapeGlob(text: string): string {

@@ -1,7 +1,8 @@
 /** @sluice/shared-redis: limits, budgets, cache and repeats that several gateways share in Redis. */
 
-import type { ConfigFault, Secret } from "@sluice/spec";
-import { defineState, parseDuration, parseSize } from "@sluice/kit";
+import type { ConfigFault, Secret } from "@sluice/contract";
+import { defineState, parseDuration } from "@sluice/kit";
+import { parseSize } from "@sluice/runtime";
 import { createConnection } from "./connection.ts";
 import { createRedisState } from "./driver.ts";
 

@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 import { createClient } from "@redis/client";
-import { Secret, type StateDriver } from "@sluice/spec";
-import { fakeClock, fakeLog } from "@sluice/kit/testing";
+import { Secret, type StateDriver } from "@sluice/contract";
+import { fakeClock, fakeLog } from "@sluice/testing";
 import definition from "./index.ts";
 
 /** Where the tests look for a Redis. */

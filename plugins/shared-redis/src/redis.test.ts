@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sharedStateContract } from "@sluice/kit/testing";
+import { sharedStateContract } from "@sluice/testing";
 import { REDIS, redisAnswers, removeKeys, tell, testDriver } from "./redis.fixture.ts";
 
 const hasRedis = await redisAnswers();

@@ -103,12 +103,12 @@ local function claims()
 end
 `;
 
-/** Takes all claims or none: `{ outcome, short, never fits, wait, remaining, reset, remaining, reset, ... }` or the unseeded keys. */
+/** Takes all claims or none: `{ outcome, index of the claim that does not fit, never fits, wait, remaining, reset, remaining, reset, ... }` or the unseeded keys. */
 export const take = script(`
 local id, lease, list = ARGV[2], tonumber(ARGV[3]), claims()
 if redis.call('EXISTS', prefix .. 's:' .. id) == 1 then return { 'settled' } end
 local isHeld = redis.call('EXISTS', prefix .. 'r:' .. id) == 1
-local unseeded, short, wait = { 'unseeded' }, 0, 0
+local unseeded, failed, wait = { 'unseeded' }, 0, 0
 for at, c in ipairs(list) do
   if c.kind == 'window' then
     c.window = window(prefix .. 'w:' .. c.key, c.ms)
@@ -125,10 +125,10 @@ for at, c in ipairs(list) do
       keepBudget(c.key)
     end
   end
-  if short == 0 and c.used + c.amount > c.limit then short = at end
+  if failed == 0 and c.used + c.amount > c.limit then failed = at end
 end
 if not isHeld and #unseeded > 1 then return unseeded end
-local granted = isHeld or short == 0
+local granted = isHeld or failed == 0
 if granted and not isHeld then
   local parts = {}
   for at, c in ipairs(list) do
@@ -148,8 +148,8 @@ if granted and not isHeld then
   redis.call('SET', prefix .. 'r:' .. id, table.concat(parts, ' '), 'PX', int(lease))
 end
 local neverFits = 0
-if not granted and list[short].amount > list[short].limit then neverFits = 1 end
-local result = { granted and 'granted' or 'refused', short - 1, neverFits, -1 }
+if not granted and list[failed].amount > list[failed].limit then neverFits = 1 end
+local result = { granted and 'granted' or 'refused', failed - 1, neverFits, -1 }
 for _, c in ipairs(list) do
   local reset = -1
   if c.kind == 'window' then
@@ -160,7 +160,7 @@ for _, c in ipairs(list) do
   result[#result + 1] = int(math.max(0, c.limit - c.used))
   result[#result + 1] = int(reset)
 end
-if not granted and neverFits == 0 and list[short].kind == 'window' then result[4] = int(wait) end
+if not granted and neverFits == 0 and list[failed].kind == 'window' then result[4] = int(wait) end
 return result
 `);
 

@@ -1,20 +1,20 @@
 /** @sluice/standard: the steps of every shipped pipeline. */
 
-import { auth } from "./auth.ts";
-import { balance } from "./balance.ts";
-import { cache } from "./cache.ts";
-import { cost } from "./cost.ts";
-import { fallback } from "./fallback.ts";
-import { guardrails } from "./guardrails.ts";
-import { hedge } from "./hedge.ts";
-import { idempotency } from "./idempotency.ts";
-import { limits } from "./limits.ts";
-import { models } from "./models.ts";
-import { modelInfo } from "./models-info.ts";
-import { passthrough } from "./passthrough.ts";
-import { provider } from "./provider.ts";
-import { retry } from "./retry.ts";
-import { spend } from "./spend.ts";
+import { auth } from "./auth/index.ts";
+import { balance } from "./balance/index.ts";
+import { cache } from "./cache/index.ts";
+import { cost } from "./cost/index.ts";
+import { fallback } from "./fallback/index.ts";
+import { guardrails } from "./guardrails/index.ts";
+import { hedge } from "./hedge/index.ts";
+import { idempotency } from "./idempotency/index.ts";
+import { limits } from "./limits/index.ts";
+import { models } from "./models/index.ts";
+import { modelInfo } from "./models/info.ts";
+import { passthrough } from "./passthrough/index.ts";
+import { provider } from "./provider/index.ts";
+import { retry } from "./retry/index.ts";
+import { spend } from "./spend/index.ts";
 
 export default [
   auth,

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
-import { GatewayError } from "@sluice/spec";
+import { GatewayError } from "@sluice/contract";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -23,7 +23,7 @@ const MAX_PREPARED = 64;
 const BUSY_MS = 2_000;
 const BUSY_PAUSE_MS = 20;
 
-/** What a statement came to. */
+/** The result of a statement. */
 export interface StatementResult {
   readonly rows: readonly unknown[];
   /** Rows that were changed; `undefined` for a statement that returns rows. */
@@ -77,7 +77,7 @@ export function statementsOf(database: DatabaseSync): (sql: string, parameters: 
   };
 }
 
-/** What a caller is told while another process holds the file. */
+/** The error of a call while another process holds the file. */
 export function locked(cause: unknown): GatewayError {
   return new GatewayError("overloaded", "The store is locked by another process.", { retryAfterMs: 1_000, cause });
 }

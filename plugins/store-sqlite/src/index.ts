@@ -1,6 +1,6 @@
 /** @sluice/store-sqlite: keys, teams and the ledger in one SQLite file, by `node:sqlite`. */
 
-import type { StoreDefinition, StoreHost } from "@sluice/spec";
+import type { StoreDefinition, StoreHost } from "@sluice/contract";
 import { createSqliteStore } from "./store.ts";
 import type { SqliteConfig } from "./store.ts";
 

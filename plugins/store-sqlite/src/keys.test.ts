@@ -1,4 +1,4 @@
-import type { KeyRecord, Log, Store } from "@sluice/spec";
+import type { KeyRecord, Log, Store } from "@sluice/contract";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

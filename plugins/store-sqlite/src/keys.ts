@@ -1,14 +1,15 @@
 /** Virtual keys at rest. */
 
-import type { KeyChanges, KeyConflict, KeyQuery, KeyRecord, KeyStore, SpendScope } from "@sluice/spec";
+import type { KeyChanges, KeyConflict, KeyQuery, KeyRecord, KeyStore, SpendScope } from "@sluice/contract";
 import { type Kysely, sql } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import type { KeyTable, Schema } from "./schema.ts";
 import { withoutNul } from "./text.ts";
 
 /**
- * Makes the key store: `database` reads, `writer` changes. Both are asked at every call, because the file opens after this is made. What must be unique and
- * which team must exist is the file's own business, by indexes and triggers: no other writer comes between a look and a write.
+ * Makes the key store: `database` reads, `writer` changes. Both are resolved at every call, because
+ * the file opens after this call. Indexes and triggers of the file enforce unique values and
+ * existing teams: no other writer can act between a check and a write.
  */
 export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kysely<Schema> = database): KeyStore {
   const find = async (id: string): Promise<KeyRecord | undefined> => {

@@ -1,6 +1,6 @@
 /** The columns that keys and teams share, to and from their records. */
 
-import type { TeamRecord } from "@sluice/spec";
+import type { TeamRecord } from "@sluice/contract";
 import type { LimitColumns } from "./schema.ts";
 import { readList, readObject, toJsonText, withoutNul } from "./text.ts";
 

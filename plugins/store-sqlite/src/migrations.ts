@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { createOwnedTags } from "./owned-tags.ts";
-import { createTotals } from "./totals.ts";
+import { createTotals } from "./ledger/totals.ts";
 
 /** All migrations by name. They run in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -50,7 +50,7 @@ export const migrations: Readonly<Record<string, Migration>> = {
       await sql`alter table team add column guardrails text not null default '[]'`.execute(database);
       await sql`create unique index virtual_key_by_previous on virtual_key (previous_digest)
         where previous_digest is not null`.execute(database);
-      // An alias was free to stand twice until now: all but the first are told apart by their id.
+      // Duplicate aliases were possible until now: all but the first get their id appended.
       await sql`update virtual_key set alias = alias || '-' || id where exists (
           select 1 from virtual_key other where other.alias = virtual_key.alias
             and (other.created_at_ms, other.id) < (virtual_key.created_at_ms, virtual_key.id)
@@ -100,6 +100,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
     async up(database) {
       // Requests that a row stands for; null is one.
       await sql`alter table ledger add column requests integer`.execute(database);
+    },
+  },
+  "0009_upstream_ids": {
+    async up(database) {
+      await sql`alter table ledger add column upstream_request_id text`.execute(database);
+      await sql`alter table ledger add column completion_id text`.execute(database);
+      await sql`create index ledger_by_completion on ledger (completion_id) where completion_id is not null`.execute(database);
     },
   },
 };

@@ -1,5 +1,6 @@
-/** Opens the database file, or says in words for people why it cannot be opened. */
+/** Opens the database file, or explains to the operator why it cannot be opened. */
 
+import { errorMessage } from "@sluice/contract";
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,8 +15,9 @@ export const WRITING_BUSY_TIMEOUT_MS = 5_000;
 const CORRUPT_CODES: ReadonlySet<unknown> = new Set([11, 26]);
 
 /**
- * Opens the file at `path`, making its folder, in WAL mode. `:memory:` opens a database that nobody keeps.
- * Throws `Error` with the file's name and what to do when the folder or the file cannot be used.
+ * Opens the file at `path` in WAL mode and makes its folder. `:memory:` opens a database that is
+ * not kept. Throws `Error` with the file's name and the remedy when the folder or the file cannot
+ * be used.
  */
 export function openDatabase(path: string, synchronous: "normal" | "full"): DatabaseSync {
   const file = path === ":memory:" ? path : resolve(path);
@@ -40,7 +42,7 @@ export function openDatabase(path: string, synchronous: "normal" | "full"): Data
 
 /** Turns what SQLite throws about a file into an `Error` that names the file and what to do. */
 export function explainOpenError(error: unknown, path: string): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   if (isCorrupt(error)) {
     return new Error(
       `the store file ${path} is damaged or is no SQLite database (${reason}). Put a good copy in its place, ` +
@@ -58,7 +60,7 @@ export function explainOpenError(error: unknown, path: string): Error {
 /** SQLITE_BUSY and SQLITE_LOCKED: another connection holds what is needed. */
 const BUSY_CODES: ReadonlySet<unknown> = new Set([5, 6]);
 
-/** Whether an error says that another connection holds the file. */
+/** Whether another connection holds the file. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && "errcode" in error && BUSY_CODES.has(Number(error.errcode) & 0xff);
 }

@@ -1,6 +1,6 @@
 /** Records of a key and a team, for the tests of the store. */
 
-import type { KeyRecord, TeamRecord } from "@sluice/spec";
+import type { KeyRecord, TeamRecord } from "@sluice/contract";
 
 /** A key of which nearly everything is said. */
 export const key: KeyRecord = {

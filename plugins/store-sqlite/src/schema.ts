@@ -4,7 +4,7 @@
 export interface Schema {
   virtual_key: KeyTable;
   team: TeamTable;
-  /** What the store knows of itself, by name. */
+  /** Facts about the store itself, by name. */
   fact: { name: string; value: string };
   /** The tags on records, by the key or team that has them. Written by triggers. */
   owned_tag: { tag: string; owner: string };
@@ -12,7 +12,10 @@ export interface Schema {
   kysely_migration: { name: string; timestamp: string };
 }
 
-/** What keys and teams have in common. Lists and objects are JSON texts; truth is 0 or 1; money is nano-dollars. */
+/**
+ * The common columns of keys and teams. Lists and objects are JSON texts; booleans are 0 or 1;
+ * money is nano-dollars.
+ */
 export interface LimitColumns {
   alias: string | null;
   models: string;

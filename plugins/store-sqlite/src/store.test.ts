@@ -1,4 +1,4 @@
-import type { Log, Store } from "@sluice/spec";
+import type { Log, SpendRow, Store } from "@sluice/contract";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,10 @@ beforeEach(async () => {
   store = createSqliteStore({ path }, host);
   await store.start(signal);
 });
+
+function row(requestId: string, completionId: string | null): SpendRow {
+  return { requestId, attempt: 1, keyId: "k1", startedAtMs: 1, endedAtMs: 2, completionId } as unknown as SpendRow;
+}
 
 afterEach(async () => {
   await store.stop();
@@ -48,6 +52,24 @@ test("refuses a schema of a newer version, names it, and leaves the file as it i
   await expect(store.start(signal)).rejects.toThrow(
     /made\/here\/sluice\.db was written by a newer version.*0999_from_the_future/,
   );
+});
+
+test("finds rows of before the upgrade, and rows of after it by the id of their completion", async () => {
+  await store.ledger.insert([row("old", null)]);
+  await store.stop();
+  const database = new DatabaseSync(path);
+  database.exec(`drop index ledger_by_completion;
+    alter table ledger drop column completion_id; alter table ledger drop column upstream_request_id;
+    delete from kysely_migration where name = '0009_upstream_ids'`);
+  database.close();
+  await store.start(signal);
+  await store.ledger.insert([row("new", "chatcmpl-1"), row("newer", "chatcmpl-2")]);
+  const found = async (query: object) => (await store.ledger.rows({ ...query, limit: 9 })).map(({ requestId }) => requestId);
+  expect(await found({ requestId: "chatcmpl-1", completionId: "chatcmpl-1" })).toEqual(["new"]);
+  expect(await found({ requestId: "old", completionId: "old" })).toEqual(["old"]);
+  expect(await found({ completionId: "chatcmpl-1", keyId: "another" })).toEqual([]);
+  const [old] = await store.ledger.rows({ requestId: "old", limit: 1 });
+  expect([old?.completionId, old?.upstreamRequestId]).toEqual([null, null]);
 });
 
 test("refuses a damaged file by name with a hint, and leaves it as it is", async () => {

@@ -1,12 +1,12 @@
 /** The living store: opens the file at `start`, and lends it to keys, teams and the ledger. */
 
-import { GatewayError, type Store, type StoreHost } from "@sluice/spec";
+import { GatewayError, type Store, type StoreHost } from "@sluice/contract";
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import { createKysely, runHere } from "./dialect.ts";
 import { createKeyStore } from "./keys.ts";
-import { createLedgerInsert, type LedgerValues, ledgerValues } from "./ledger-insert.ts";
-import { createLedgerReader, type SqliteLedgerReader } from "./ledger-reader.ts";
+import { createLedgerInsert, type LedgerValues, ledgerValues } from "./ledger/insert.ts";
+import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
 import { migrate } from "./migrate.ts";
 import { isBusy, openDatabase } from "./open-database.ts";
 import type { Schema } from "./schema.ts";
@@ -14,7 +14,7 @@ import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import { createTeamStore } from "./teams.ts";
 import { WriterThread } from "./writer-thread.ts";
 
-/** What YAML says about the store. */
+/** The options of the store in YAML. */
 export interface SqliteConfig {
   /** Relative to the working directory, or `:memory:`. Absent: `sluice.db` in the data folder. */
   readonly path?: string;
@@ -22,7 +22,7 @@ export interface SqliteConfig {
   readonly synchronous?: "normal" | "full";
 }
 
-/** What is there between `start` and `stop`. */
+/** The resources between `start` and `stop`. */
 interface Opened {
   readonly database: DatabaseSync;
   /** The file, by device and inode; `undefined` in memory. */
@@ -53,7 +53,7 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     const what = found === undefined ? "is missing" : "is another file than at the start";
     return `The store file ${path} ${what}. Put the file back, or stop the gateway, restore a copy and start it.`;
   };
-  /** What is written to a file that was deleted is lost with the process. */
+  /** A write to a deleted file is lost when the process ends. */
   const writable = (): Opened => {
     const text = fault();
     if (text === undefined) return opened();

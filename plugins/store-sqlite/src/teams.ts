@@ -1,6 +1,6 @@
 /** Teams at rest. */
 
-import type { TeamRecord, TeamStore } from "@sluice/spec";
+import type { TeamRecord, TeamStore } from "@sluice/contract";
 import type { Kysely } from "kysely";
 import { limitColumns, limitMembers } from "./limits.ts";
 import type { Schema, TeamTable } from "./schema.ts";

@@ -1,12 +1,12 @@
 /** Writes in a thread of its own: while another process locks the file, the thread waits, and the gateway serves. */
 
-import type { Log } from "@sluice/spec";
-import { GatewayError } from "@sluice/spec";
+import type { Log } from "@sluice/contract";
+import { GatewayError } from "@sluice/contract";
 import { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
 import { locked, type StatementResult } from "./dialect.ts";
 import { isBusy } from "./open-database.ts";
-import type { LedgerValues } from "./ledger-insert.ts";
+import type { LedgerValues } from "./ledger/insert.ts";
 import type { WriterAnswer, WriterQuestion, WriterTask } from "./writer-worker.ts";
 
 /** How long a change may take, with its wait for a lock and for those before it, in milliseconds. */

@@ -1,25 +1,26 @@
 /** The thread that writes: a connection of its own to a file that exists, one task after the other. */
 
+import { errorMessage } from "@sluice/contract";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { type StatementResult, statementsOf } from "./dialect.ts";
-import { createLedgerInsert, type LedgerValues } from "./ledger-insert.ts";
+import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
 import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 
-/** What the thread is asked to do. */
+/** A task of the thread. */
 export type WriterTask =
   | { readonly kind: "insert"; readonly rows: readonly LedgerValues[] }
   | { readonly kind: "statement"; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
   | { readonly kind: "end" };
 
-/** What the thread is sent. */
+/** A message to the thread. */
 export interface WriterQuestion {
   readonly id: number;
   readonly task: WriterTask;
 }
 
-/** What the thread sends back. */
+/** An answer of the thread. */
 export type WriterAnswer =
   | { readonly id: number; readonly kind: "done"; readonly result: StatementResult }
   | { readonly id: number; readonly kind: "error"; readonly message: string; readonly errcode: unknown };
@@ -48,6 +49,6 @@ parentPort?.on("message", ({ id, task }: WriterQuestion) => {
     } else send({ id, kind: "done", result: run(task.sql, task.parameters) });
   } catch (error) {
     const errcode = error instanceof Error && "errcode" in error ? error.errcode : undefined;
-    send({ id, kind: "error", message: error instanceof Error ? error.message : String(error), errcode });
+    send({ id, kind: "error", message: errorMessage(error), errcode });
   }
 });

@@ -12,7 +12,7 @@ const NODE_SERVER_VERSION = "1.13.0";
 const INSTALL_LIMIT_MS = 120_000;
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "sluice-bench", "portkey");
 const ENTRY = join(CACHE, "node_modules/@portkey-ai/gateway/build/start-server.js");
-const LOOPBACK = new URL("../loopback.ts", import.meta.url).href;
+const LOOPBACK = new URL("../load/loopback.ts", import.meta.url).href;
 
 export const portkey: Target = {
   name: "portkey",

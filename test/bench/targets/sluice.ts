@@ -70,8 +70,9 @@ async function launch(
   more = "",
   plugins: readonly string[] = [],
 ) {
-  const command = join(root, "core/engine/bin/sluice.js");
-  if (!existsSync(command)) return { skip: "core/engine/bin/sluice.js does not exist" };
+  // Older commits, for --against, have the command in the engine.
+  const command = ["core/cli/bin/sluice.js", "core/engine/bin/sluice.js"].map((path) => join(root, path)).find(existsSync);
+  if (command === undefined) return { skip: "the command sluice does not exist there" };
   const masterKey = `sk-bench-${randomBytes(24).toString("hex")}`;
   const config = join(directory, "gateway.yaml");
   writeFileSync(config, gatewayYaml(root, directory, upstreamUrl, pipelines, plugins) + more);

@@ -2,13 +2,16 @@
 
 import { availableParallelism } from "node:os";
 import { dirname, resolve } from "node:path";
-import type { Secret } from "@sluice/spec";
-import { parseDuration, parseSize } from "@sluice/kit";
+import type { Secret } from "@sluice/contract";
+import { parseDuration } from "@sluice/kit";
+import { parseSize, configuredNanoUsd } from "@sluice/runtime";
 import { defaultHeldBytes } from "./default-held-bytes.ts";
-import type { ResolvedDocument } from "./references.ts";
+import type { ResolvedDocument } from "./files/references.ts";
+import type { PreviousKeySection } from "./schema/admin.ts";
 import type { GatewaySections } from "./schema/gateway.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
-import type { AutoRollbackSettings, KeyDefaults, ServerSettings, TlsSettings } from "./server-settings.ts";
+import type { AutoRollbackSettings, KeyDefaults, PreviousKey, ServerSettings, TlsSettings } from "./server-settings.ts";
+import { timeOf } from "./time-of.ts";
 
 /** The settings of a checked `server:` section. */
 export function serverOf(
@@ -25,6 +28,9 @@ export function serverOf(
       host: server.admin.host,
       port: overrides.adminPort ?? server.admin.port,
       ...(server.admin.read_key === undefined ? {} : { readKey: server.admin.read_key as Secret }),
+      ...(server.admin.previous_key === undefined
+        ? {}
+        : { previousKey: previousKeyOf(server.admin.previous_key, server.time_zone) }),
     },
     ...(server.tls === undefined ? {} : { tls: tlsOf(server.tls, dirname(document.path)) }),
     workers: server.workers === "auto" ? availableParallelism() : server.workers,
@@ -56,6 +62,10 @@ function heldBytes({ max_held: held, max_body: body }: GatewaySections["server"]
   return (held === undefined ? undefined : parseSize(held)) ?? defaultHeldBytes(parseSize(body) ?? 0);
 }
 
+function previousKeyOf({ key, until }: PreviousKeySection, zone: string): PreviousKey {
+  return { key: key as Secret, untilMs: timeOf(until, zone) ?? 0 };
+}
+
 function tlsOf(section: NonNullable<GatewaySections["server"]["tls"]>, folder: string): TlsSettings {
   return { certificate: resolve(folder, section.certificate), key: resolve(folder, section.key) };
 }
@@ -63,7 +73,7 @@ function tlsOf(section: NonNullable<GatewaySections["server"]["tls"]>, folder: s
 function keyDefaultsOf(section: NonNullable<GatewaySections["server"]["key_defaults"]>): KeyDefaults {
   const { max_budget: dollars, budget_duration: budgetDuration, rpm, tpm, max_parallel_requests: maxParallelRequests } = section;
   return {
-    ...(dollars === undefined ? {} : { maxBudgetNanoUsd: Math.round(dollars * 1e9) }),
+    ...(dollars === undefined ? {} : { maxBudgetNanoUsd: configuredNanoUsd(dollars) }),
     ...(budgetDuration === undefined ? {} : { budgetDuration }),
     ...(rpm === undefined ? {} : { rpm }),
     ...(tpm === undefined ? {} : { tpm }),

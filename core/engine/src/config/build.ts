@@ -3,24 +3,25 @@
 import { createHash } from "node:crypto";
 import { dirname, relative } from "node:path";
 
-import type { MediaFetchSettings, Operation, ProviderTimeouts, Secret } from "@sluice/spec";
+import type { MediaFetchSettings, Operation, ProviderTimeouts, Secret } from "@sluice/contract";
 
-import { parseDuration, parseSize } from "@sluice/kit";
+import { parseDuration } from "@sluice/kit";
+import { parseSize, configuredNanoUsd } from "@sluice/runtime";
 import { serverOf } from "./build-server.ts";
 import { deepFreeze } from "./freeze.ts";
 import { modelsOf } from "./model-settings.ts";
-import { noticesOf } from "./notices.ts";
-import type { OpenedConfig } from "./open.ts";
-import { pluginOptions } from "./plugin-section.ts";
+import { noticesOf } from "./validate/notices.ts";
+import type { OpenedConfig } from "./files/open.ts";
+import { pluginOptions } from "./validate/plugin-section.ts";
 import { testsOf } from "./pipeline-tests.ts";
-import { createPriceTable } from "./prices.ts";
-import type { ResolvedDocument } from "./references.ts";
+import { createPriceTable } from "./prices/prices.ts";
+import type { ResolvedDocument } from "./files/references.ts";
 import type { GatewaySections, KeySection } from "./schema/gateway.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
 import type { GuardrailSection, ProviderSection, StateSection } from "./schema/plugin-options.ts";
 import type { PriceSection } from "./schema/prices.ts";
 import type { ServerOverrides } from "./server-overrides.ts";
-import { expiredNotices, stepUseOf } from "./step-use.ts";
+import { expiredNotices, stepUseOf } from "./validate/step-use.ts";
 import type {
   DeclaredKey,
   GuardrailUseSettings,
@@ -168,15 +169,15 @@ function limitsOf(key: KeySection): Pick<DeclaredKey, "limits"> {
   const { budget_duration: budgetDuration = null } = key;
   const { rpm = key.rpm_limit ?? null, tpm = key.tpm_limit ?? null } = key;
   const { max_parallel_requests: maxParallelRequests = key.max_parallel ?? null } = key;
-  const maxBudgetNanoUsd = nanoUsdOf(key.max_budget);
-  const softBudgetNanoUsd = nanoUsdOf(key.soft_budget);
+  const maxBudgetNanoUsd = nullableNanoUsd(key.max_budget);
+  const softBudgetNanoUsd = nullableNanoUsd(key.soft_budget);
   const bounds = [maxBudgetNanoUsd, softBudgetNanoUsd, rpm, tpm, maxParallelRequests];
   if (bounds.every((bound) => bound === null)) return {};
   return { limits: { maxBudgetNanoUsd, softBudgetNanoUsd, budgetDuration, rpm, tpm, maxParallelRequests } };
 }
 
-function nanoUsdOf(dollars: number | undefined): number | null {
-  return dollars === undefined ? null : Math.round(dollars * 1e9);
+function nullableNanoUsd(dollars: number | undefined): number | null {
+  return dollars === undefined ? null : configuredNanoUsd(dollars);
 }
 
 /** The words of models' modes, where a pipeline says them. */

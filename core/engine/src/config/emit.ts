@@ -1,9 +1,10 @@
 /** Schemas for editors: what can be written where, with the options of every registered plugin. */
 
-import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/spec";
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue } from "@sluice/contract";
 
-import { DURATION_PATTERN, SIZE_PATTERN } from "@sluice/kit";
-import type { Definitions } from "./plugin-section.ts";
+import { DURATION_PATTERN } from "@sluice/kit/internals";
+import { SIZE_PATTERN } from "@sluice/runtime";
+import type { Definitions } from "./validate/plugin-section.ts";
 import { gatewaySchema } from "./schema/gateway.ts";
 import { pipelineSchema, stepSchema } from "./schema/pipeline.ts";
 import { optionsSchema, usedPluginSchema } from "./schema/plugin-options.ts";

@@ -1,6 +1,6 @@
 /** Freezing. */
 
-import { Secret } from "@sluice/spec";
+import { Secret } from "@sluice/contract";
 
 /** Freezes plain data to its depth and returns it. Secrets and functions are left as they are. */
 export function deepFreeze<T>(value: T): T {

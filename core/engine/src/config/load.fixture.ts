@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-import type { AnyDefinition, JsonSchema } from "@sluice/spec";
+import type { AnyDefinition, JsonSchema } from "@sluice/contract";
 
 import { openConfig, resolveSnapshot, type Definitions, type ResolvedConfig } from "./load.ts";
-import type { Environment } from "./references.ts";
+import type { Environment } from "./files/references.ts";
 
 const empty: JsonSchema = { type: "object", properties: {} };
 

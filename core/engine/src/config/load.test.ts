@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Secret } from "@sluice/spec";
+import { Secret } from "@sluice/contract";
 import { array, assert, constantFrom, dictionary, jsonValue, letrec, nat, oneof, property } from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";

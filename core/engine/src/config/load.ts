@@ -1,19 +1,19 @@
 /** Loading in two phases: files first, then, once the plugins they name are known, the snapshot. */
 
 import { buildSnapshot, pipelineOf } from "./build.ts";
-import { hideCredentials } from "./credential.ts";
+import { hideCredentials } from "./validate/credential.ts";
 import type { Finding } from "./finding.ts";
-import { litellmSection } from "./key-places.ts";
-import type { OpenedConfig } from "./open.ts";
-import { atOnce, type Pieces } from "./pieces.ts";
-import type { Definitions } from "./plugin-section.ts";
-import type { ResolvedDocument } from "./references.ts";
+import { litellmSection } from "./validate/key-places.ts";
+import type { OpenedConfig } from "./files/open.ts";
+import { atOnce, type Pieces } from "./files/slices.ts";
+import type { Definitions } from "./validate/plugin-section.ts";
+import type { ResolvedDocument } from "./files/references.ts";
 import { readOverrides } from "./server-overrides.ts";
 import type { PipelineSettings, Snapshot } from "./snapshot.ts";
-import { validateGateway, validatePipelines, validatePrices } from "./validate.ts";
+import { validateGateway, validatePipelines, validatePrices } from "./validate/validate.ts";
 
-export { openConfig, type OpenedConfig, openInPieces, type OpenOptions } from "./open.ts";
-export type { Definitions } from "./plugin-section.ts";
+export { openConfig, type OpenedConfig, openInPieces, type OpenOptions } from "./files/open.ts";
+export type { Definitions } from "./validate/plugin-section.ts";
 
 /** What loading gives: a frozen snapshot, or the findings because of which there is none. */
 export interface ResolvedConfig {
@@ -54,8 +54,8 @@ export function* resolveInPieces(opened: OpenedConfig, definitions: Definitions)
   if (findings.length > 0 || gateway === undefined) {
     const faulty = new Set(findings.map(({ at: { file } }) => file));
     const sound = pipelines.filter(({ document }) => !faulty.has(document.file));
-    const told = inOrder(findings).map((finding) => redact(finding, opened));
-    return { snapshot: undefined, findings: told, pipelines: sound.map(pipelineOf) };
+    const reported = inOrder(findings).map((finding) => redact(finding, opened));
+    return { snapshot: undefined, findings: reported, pipelines: sound.map(pipelineOf) };
   }
   const snapshot = buildSnapshot({ opened, gateway, pipelines, prices, overrides });
   return { snapshot, findings: [], pipelines: snapshot.pipelines };
@@ -71,13 +71,13 @@ function redact(finding: Finding, { gateway, pipelines, prices }: OpenedConfig):
   const documents = [gateway, ...pipelines, prices].filter((document) => document !== undefined);
   let message = finding.message;
   for (const { value, written } of documents.flatMap(({ references }) => references)) {
-    if (value !== undefined && value.length >= SHORTEST_REDACTED) message = message.replaceAll(value, () => written);
+    if (value !== undefined && value.length >= MIN_REDACTED) message = message.replaceAll(value, () => written);
   }
   return { ...finding, message: hideCredentials(message) };
 }
 
 /** Shorter values are words like `sqlite` and `4000`; replacing them would garble the message. */
-const SHORTEST_REDACTED = 8;
+const MIN_REDACTED = 8;
 
 function inOrder(findings: readonly Finding[]): Finding[] {
   const files = [...new Set(findings.map(({ at }) => at.file))];

@@ -1,10 +1,10 @@
 /** The models of gateway.yaml as settings. */
 
-import type { ModelInfo, ModelMode, Target } from "@sluice/spec";
+import type { ModelInfo, ModelMode, Target } from "@sluice/contract";
 
 import { parseDuration } from "@sluice/kit";
-import { priceOf } from "./price-section.ts";
-import type { ResolvedDocument } from "./references.ts";
+import { priceOf } from "./prices/section.ts";
+import type { ResolvedDocument } from "./files/references.ts";
 import type { InfoSection, ModelSection, TargetSection } from "./schema/models.ts";
 import type { ModelSettings } from "./snapshot.ts";
 

@@ -1,9 +1,11 @@
 import { assert, constantFrom, integer, nat, property, string, stringMatching } from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { parseDecimal } from "./decimal.ts";
-import { distance, nearest } from "./distance.ts";
-import { DURATION_PATTERN, parseDuration, parseSize, SIZE_PATTERN } from "@sluice/kit";
+import { parseDecimal } from "./prices/decimal.ts";
+import { distance, nearest } from "./validate/distance.ts";
+import { DURATION_PATTERN } from "@sluice/kit/internals";
+import { parseDuration } from "@sluice/kit";
+import { parseSize, SIZE_PATTERN } from "@sluice/runtime";
 
 describe("durations", () => {
   it("reads every unit", () => {

@@ -1,7 +1,7 @@
 /** The tests of a pipeline as settings: what is sent, what comes of it, and where each expectation stands. */
 
 import { parseDuration } from "@sluice/kit";
-import type { ConfigDocument } from "./document.ts";
+import type { ConfigDocument } from "./files/document.ts";
 import type { PipelineSections } from "./schema/pipeline.ts";
 import type { TestSection } from "./schema/pipeline-tests.ts";
 import type { PipelineTest } from "./snapshot.ts";

@@ -1,7 +1,7 @@
 /** `SLUICE_HOST`, `SLUICE_PORT` and `SLUICE_ADMIN_PORT`: variables that win over `server:`. */
 
 import type { Finding } from "./finding.ts";
-import type { Environment } from "./references.ts";
+import type { Environment } from "./files/references.ts";
 import type { Position } from "./snapshot.ts";
 
 /** What the environment sets; `undefined` leaves the file's value. */

@@ -1,7 +1,14 @@
 /** `server:` as the process reads it. */
 
-import type { ErrorCodeForm, RecordLimits, Secret } from "@sluice/spec";
-import type { Position } from "./position.ts";
+import type { ErrorCodeForm, RecordLimits, Secret } from "@sluice/contract";
+import type { Position } from "./files/position.ts";
+
+/** A master key that is about to end. */
+export interface PreviousKey {
+  readonly key: Secret;
+  /** In milliseconds since 1970. */
+  readonly untilMs: number;
+}
 
 /** `server:`, spans in milliseconds and sizes in bytes. */
 export interface ServerSettings {
@@ -13,6 +20,8 @@ export interface ServerSettings {
     readonly port: number;
     /** A key that reads metrics and status and nothing else. */
     readonly readKey?: Secret;
+    /** The master key from before a rotation, accepted until a time in milliseconds since 1970. */
+    readonly previousKey?: PreviousKey;
   };
   /** Absent: the listeners speak HTTP. */
   readonly tls?: TlsSettings;
@@ -29,9 +38,9 @@ export interface ServerSettings {
   readonly drainTimeoutMs: number;
   /** How long a stop still serves new calls, while `/health/ready` is 503. */
   readonly drainDelayMs: number;
-  /** A supervised worker whose event loop stands still for so long is replaced; 0: never. */
+  /** Maximum time that the event loop of a worker may block; the supervisor then replaces it. 0: no limit. */
   readonly hungWorkerTimeoutMs: number;
-  /** Whether an edit applies when it is saved, or when somebody asks. */
+  /** Whether an edit applies when it is saved, or at `sluice reload`. */
   readonly reload: "on_save" | "on_request";
   /** Absent: an edit stays, however its requests end. */
   readonly autoRollback?: AutoRollbackSettings;
@@ -40,7 +49,7 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   /** Bytes of bodies and unread replies that a process holds. */
   readonly maxHeldBytes: number;
-  /** An event loop that stands still for so long is told, with the plugin; 0: it is not watched. */
+  /** Minimum duration of an event-loop block that is reported with its plugin. 0 disables the monitor. */
   readonly blockWarningMs: number;
   /** Requests whose steps are kept for who asks; 0 for none. */
   readonly explainRequests: number;

@@ -15,15 +15,15 @@ import type {
   RecordLimits,
   Secret,
   SpendScope,
-} from "@sluice/spec";
+} from "@sluice/contract";
 
-import type { Position } from "./position.ts";
+import type { Position } from "./files/position.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 import type { PoliciesSection } from "./schema/policies.ts";
 import type { TestExpectSection, TestKeySection, TestOutcomeSection } from "./schema/pipeline-tests.ts";
 
-export type { Position } from "./position.ts";
+export type { Position } from "./files/position.ts";
 export type { AutoRollbackSettings, CorsSettings, KeyDefaults, ServerSettings, TlsSettings } from "./server-settings.ts";
 
 /** A frozen configuration. Equal digests mean equal behaviour. */
@@ -230,7 +230,7 @@ export interface PipelineSettings {
   readonly deadlineMs: number;
   readonly heartbeatMs: number;
   readonly steps: readonly StepSettings[];
-  /** Run before the pipeline serves anybody. */
+  /** The tests that run before the pipeline serves requests. */
   readonly tests: readonly PipelineTest[];
   /** All of them together may take so long. */
   readonly testBudgetMs: number;

@@ -1,7 +1,7 @@
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fakeLog } from "@sluice/kit/testing";
-import type { TokenCount } from "@sluice/spec";
+import { fakeLog } from "@sluice/testing";
+import type { TokenCount } from "@sluice/contract";
 import { createCounter, type ProcessCounter } from "./counter.ts";
 
 const MISBEHAVING = new URL("./misbehaving-worker.fixture.ts", import.meta.url).href;

@@ -1,7 +1,7 @@
 /** The token counter of the process: short texts at once, long ones in the pool, what cannot be counted as an estimate. */
 
 import { setImmediate } from "node:timers/promises";
-import type { TokenCount, TokenCounter } from "@sluice/spec";
+import type { TokenCount, TokenCounter } from "@sluice/contract";
 import { createTextCounter, type TextCounter } from "./o200k.ts";
 import { CountingPool, type PoolOptions } from "./pool.ts";
 import { unpackVocabulary } from "./vocabulary.ts";

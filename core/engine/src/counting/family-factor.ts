@@ -7,16 +7,16 @@
 const MAX_FAMILIES = 256;
 /** Share of a new report in the average. */
 const WEIGHT = 0.2;
-const LEAST = 0.5;
-const MOST = 3;
+const MIN_FACTOR = 0.5;
+const MAX_FACTOR = 3;
 /** Prompts of fewer tokens say little: framing outweighs the text. */
-const LEAST_TOKENS = 32;
+const MIN_TOKENS = 32;
 
 /** What is known of the families. */
 export interface FamilyFactors {
-  /** Takes a report: the prompt tokens that the provider told, and those we counted. */
+  /** Takes a report: the prompt tokens that the provider reported, and those that the gateway counted. */
   observe(model: string, reported: number, counted: number): void;
-  /** By how much a count is to be multiplied: 1 for OpenAI's own models and for families nobody has reported on. */
+  /** The factor for a count: 1 for OpenAI's own models and for families without reports. */
   of(model: string): number;
   /** Whether reports about the model are of use. */
   isLearnt(model: string): boolean;
@@ -28,7 +28,7 @@ export function createFamilyFactors(): FamilyFactors {
   return {
     observe(model, reported, counted) {
       const family = familyOf(model);
-      if (isOpenAi(family) || counted < LEAST_TOKENS || reported <= 0) return;
+      if (isOpenAi(family) || counted < MIN_TOKENS || reported <= 0) return;
       const ratio = clamp(reported / counted);
       const known = factors.get(family);
       factors.delete(family);
@@ -58,5 +58,5 @@ function isOpenAi(family: string): boolean {
 }
 
 function clamp(ratio: number): number {
-  return Math.min(MOST, Math.max(LEAST, ratio));
+  return Math.min(MAX_FACTOR, Math.max(MIN_FACTOR, ratio));
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fakeLog, type LogLine } from "@sluice/kit/testing";
+import { fakeLog, type LogLine } from "@sluice/testing";
 import { CountingPool, type PoolOptions } from "./pool.ts";
 
 const MISBEHAVING = new URL("./misbehaving-worker.fixture.ts", import.meta.url).href;

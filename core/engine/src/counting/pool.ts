@@ -2,7 +2,7 @@
 
 import { extname } from "node:path";
 import type { Piscina } from "piscina";
-import type { Clock, Log } from "@sluice/spec";
+import type { Clock, Log } from "@sluice/contract";
 import { Quarantine } from "./quarantine.ts";
 import type { PackedVocabulary } from "./vocabulary.ts";
 
@@ -23,8 +23,8 @@ export interface PoolOptions {
 const DEFAULT_MAX_QUEUE = 64;
 const BASE_DEADLINE_MS = 100;
 const DEADLINE_MS_PER_KILOBYTE = 1;
-/** A job that nobody waits for any more may run for as long again, and for this long at least. */
-const LEAST_GRACE_MS = 500;
+/** Minimum extra time of a running job after its deadline, in milliseconds. A longer deadline is granted once more instead. */
+const MIN_GRACE_MS = 500;
 /** Loading the tables takes 0.2 s; on a machine that is short of time, longer. */
 const START_TIMEOUT_MS = 10_000;
 /** The second failure in a row pauses the pool, each further one twice as long. */
@@ -101,7 +101,7 @@ export class CountingPool {
     // late, or the machine is short of time, and a new worker would cost more of it. Only then its worker is ended.
     if (!hasBegun()) controller.abort();
     const isOver = work.then(() => true);
-    void within(Math.max(deadlineMs, LEAST_GRACE_MS), isOver).then((over) => over ?? controller.abort());
+    void within(Math.max(deadlineMs, MIN_GRACE_MS), isOver).then((over) => over ?? controller.abort());
     return undefined;
   }
 

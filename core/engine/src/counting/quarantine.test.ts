@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeClock } from "@sluice/kit/testing";
+import { fakeClock } from "@sluice/testing";
 import { Quarantine } from "./quarantine.ts";
 
 describe("the quarantine", () => {

@@ -1,7 +1,7 @@
 /** Texts that broke or blocked a worker: for a while they are estimated and not counted. */
 
 import { hash } from "node:crypto";
-import type { Clock } from "@sluice/spec";
+import type { Clock } from "@sluice/contract";
 
 const HELD_MS = 10 * 60_000;
 const MAX_HELD = 256;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Model, Secret, type TeamRecord } from "@sluice/spec";
-import { fakeClock, fakeIdentity } from "@sluice/kit/testing";
+import { type Model, Secret, type TeamRecord } from "@sluice/contract";
+import { fakeClock, fakeIdentity } from "@sluice/testing";
 import { AT, snapshotOf } from "../pipeline/snapshot.fixture.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { createAuthority, mayUse } from "./authority.ts";

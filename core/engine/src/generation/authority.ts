@@ -1,6 +1,6 @@
 /** Who a credential belongs to, in one generation: the installation's keys and the keys the configuration declares. */
 
-import type { Authority, Identity, Model } from "@sluice/spec";
+import type { Authority, Identity, Model } from "@sluice/contract";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";
 import type { KeyRing } from "../resources/key-ring.ts";
 import { isWildcard } from "./models.ts";

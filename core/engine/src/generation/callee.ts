@@ -1,7 +1,7 @@
 /** What the calls of a provider reach: the same digest for the same plugin, options, credentials and deadlines. */
 
 import { createHmac, randomBytes } from "node:crypto";
-import { Secret } from "@sluice/spec";
+import { Secret } from "@sluice/contract";
 import type { ProviderSettings } from "../config/snapshot.ts";
 
 /** Digests are compared within this process alone. With a key that is never stored, no digest tells anything of a credential. */

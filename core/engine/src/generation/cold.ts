@@ -66,7 +66,11 @@ interface Change {
 function serverChanges(live: ServerSettings, candidate: ServerSettings): Change[] {
   const members = new Set([...Object.keys(live), ...Object.keys(candidate)]);
   members.delete("places");
-  const value = (settings: ServerSettings, member: string): unknown => (settings as unknown as Record<string, unknown>)[member];
+  // The keys in `admin` are asked for at each request: an edit of them is live at once.
+  const value = (settings: ServerSettings, member: string): unknown =>
+    member === "admin"
+      ? `${settings.admin.host}:${settings.admin.port}`
+      : (settings as unknown as Record<string, unknown>)[member];
   return [...members]
     .filter((member) => differ(value(live, member), value(candidate, member)))
     .map((member) => {

@@ -1,30 +1,25 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
-import type { DependencyContainer } from "tsyringe";
 import {
   type Authority,
   type Clock,
   GatewayError,
   type GuardrailCatalog,
   type Lifecycle,
-  type Log,
   type NativeApi,
-  type ProviderCatalog,
-} from "@sluice/spec";
+} from "@sluice/contract";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
 import { askAgainFaults, streamFaults } from "../pipeline/guardrails.ts";
 import type { RouteTable } from "../pipeline/routes.ts";
-import type { ShadowReport } from "../pipeline/shadow.ts";
-import type { Definitions } from "../registry/definitions.ts";
-import { createGenerationContainer, type StandIns } from "./container.ts";
+import type { ShadowReport } from "../pipeline/shadow/shadow.ts";
+import { createGenerationParts } from "./create-parts.ts";
+import type { ProcessParts, StandIns } from "./parts.ts";
 import { BuildError } from "./build-error.ts";
 import { testGuardrails } from "./guardrails.ts";
-import type { HostFactory } from "./host.ts";
 import { ClosingScope } from "./scope.ts";
-import type { Counter } from "./counted.ts";
-import { GENERATION, PROCESS } from "./tokens.ts";
+import type { Counter } from "./rollout/counted.ts";
 
 /** Something that holds a generation: an exchange. */
 export interface Leaseholder {
@@ -43,23 +38,21 @@ const START_TIMEOUT_MS = 10_000;
  * for a rehearsal: its guardrails have been started and tested before.
  */
 export async function buildGeneration(
-  parent: DependencyContainer,
+  process: ProcessParts,
   snapshot: Snapshot,
   number: number,
   standIns?: StandIns,
 ): Promise<Generation> {
-  const log = parent.resolve<Log>(PROCESS.log);
+  const { log, clock, definitions } = process;
   const scope = new ClosingScope(log);
   try {
-    const container = createGenerationContainer(parent, { number, snapshot, scope }, standIns);
-    const providers = container.resolve<ProviderCatalog>(GENERATION.providers);
+    const parts = createGenerationParts(process, { number, snapshot, scope }, standIns);
+    const { providers, hostFor, authority } = parts;
     const natives = providers.names().flatMap((name) => {
       const native = providers.find(name)?.translation.native;
       return native === undefined ? [] : [{ name, native }];
     });
-    const guardrails = container.resolve<GuardrailCatalog>(GENERATION.guardrails);
-    const hostFor = container.resolve<HostFactory>(GENERATION.hostFor);
-    const definitions = container.resolve<Definitions>(PROCESS.definitions);
+    const { guardrails } = parts;
     const { routes, instances, shadows } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
     for (const { name, guardrail } of standIns === undefined ? guardrails.list() : []) {
       scope.defer(() => guardrail.stop?.());
@@ -83,12 +76,7 @@ export async function buildGeneration(
       ];
       if (faults.length > 0) throw new BuildError(faults);
     }
-    return new Generation(
-      number,
-      snapshot,
-      { routes, guardrails, authority: container.resolve<Authority>(GENERATION.authority), scope, shadows, natives },
-      container.resolve<Clock>(PROCESS.clock),
-    );
+    return new Generation(number, snapshot, { routes, guardrails, authority, scope, shadows, natives }, clock);
   } catch (error) {
     await scope.close();
     throw error;
@@ -131,7 +119,7 @@ export class Generation {
   readonly shadows: readonly ShadowReport[];
   /** The APIs of its providers that declare one, by the providers' names. */
   readonly natives: readonly NativeOfProvider[];
-  /** While somebody wants to know: how its requests end. */
+  /** While a monitor is attached: how its requests end. */
   tally: Counter | undefined;
   readonly #scope: ClosingScope;
   readonly #clock: Clock;

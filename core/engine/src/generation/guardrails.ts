@@ -1,19 +1,19 @@
 /** The guardrail instances of a generation, and the test that each must pass before anything is served. */
 
 import { createHmac, randomBytes } from "node:crypto";
-import { Judge, judgesSample } from "@sluice/kit/guard";
-import type { GuardrailCatalog, GuardrailInstance, Host } from "@sluice/spec";
+import { GuardrailRunner, judgesSample } from "@sluice/runtime/guard";
+import type { GuardrailCatalog, GuardrailInstance, Host } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { withPlace } from "../registry/fault-place.ts";
-import type { HostFactory } from "./host.ts";
+import type { HostFactory } from "./parts.ts";
 import { BuildError } from "./build-error.ts";
-import { packOptions } from "./isolation-message.ts";
-import { IsolatedGuardrail } from "./isolated-guardrail.ts";
+import { packOptions } from "./isolation/message.ts";
+import { IsolatedGuardrail } from "./isolation/isolated-guardrail.ts";
 
 /**
- * Characters of a text that is judged whole in the thread that serves: the slowest of our guardrails holds everybody up for about 50 ms
+ * Characters of a text that is judged whole in the thread that serves: the slowest of our guardrails blocks all requests for about 50 ms
  * with as many.
  */
 const MAX_WHOLE_TEXT = 131_072;
@@ -30,7 +30,7 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
   const definition = definitions.guardrails.get(use.use);
   const fault = (what: string, fix = "Correct its options, or the plugin."): BuildError =>
     new BuildError([{ at: use.at, message: `The guardrail ${use.name} ${what}.`, fix }]);
-  if (definition === undefined) throw fault(`names the plugin ${use.use}, which nobody provides`);
+  if (definition === undefined) throw fault(`names the plugin ${use.use}, which no package provides`);
   const scope = use.settings.scope ?? definition.scope;
   const settings = Object.freeze({ ...use.settings, ...(scope === undefined ? {} : { scope }) });
   const host = hostFor(`${use.use}/${use.name}`);
@@ -76,8 +76,8 @@ const SALT = randomBytes(32);
 
 /** What its circuit breaker is found by: an edit elsewhere closes none. */
 function identityOf({ name, use, options, settings }: GuardrailUseSettings): string {
-  const told = JSON.stringify([name, use, packOptions(options), settings.isolation]);
-  return `${name}:${createHmac("sha256", SALT).update(told).digest("hex").slice(0, 16)}`;
+  const identity = JSON.stringify([name, use, packOptions(options), settings.isolation]);
+  return `${name}:${createHmac("sha256", SALT).update(identity).digest("hex").slice(0, 16)}`;
 }
 
 /** Findings for every guardrail that does not deny its own sample: it is configured and would guard nothing. */
@@ -92,7 +92,7 @@ export async function testGuardrails(
       const instance = catalog.find(use.name);
       const definition = definitions.guardrails.get(use.use);
       if (instance === undefined || definition === undefined) return [];
-      const fault = await judgesSample(new Judge(instance, host), () => definition.sample(use.options as never));
+      const fault = await judgesSample(new GuardrailRunner(instance, host), () => definition.sample(use.options as never));
       if (fault === undefined) return [];
       const { what, isFailure } = fault;
       if (isFailure && definition.isRemote === true) {

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/spec";
-import { fakeClock, fakeHost, fakeLog } from "@sluice/kit/testing";
+import type { GatewayError, KeyStore, StepDefinition, TeamStore } from "@sluice/contract";
+import { fakeClock, fakeHost, fakeLog } from "@sluice/testing";
 import { line, modelOf, pipelineOf, snapshotOf, stepOf } from "../pipeline/snapshot.fixture.ts";
 import type { Finding } from "../config/finding.ts";
 import { indexDefinitions } from "../registry/definitions.ts";
 import { KeyRing } from "../resources/key-ring.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
-import { createProcessContainer, type ProcessParts } from "./container.ts";
+import type { ProcessParts } from "./parts.ts";
 import type { Generation, Leaseholder } from "./generation.ts";
-import type { Rehearse } from "./apply.ts";
+import type { Rehearse } from "./rollout/apply.ts";
 import { GenerationManager } from "./manager.ts";
 
 const clock = fakeClock();
@@ -52,9 +52,22 @@ const definitions = indexDefinitions([
         },
       }),
       stepOf("failing", {
-        create: () => ({ run: (_ctx, next) => next(), start: () => Promise.reject(new Error("no such host")) }),
+        create: () => ({
+          run: (_ctx, next) => next(),
+          start: () => {
+            events.push("start failing");
+            return Promise.reject(new Error("no such host"));
+          },
+          stop: async () => void events.push("stop failing"),
+        }),
       }),
-      stepOf("hanging", { create: () => ({ run: (_ctx, next) => next(), start: () => new Promise<void>(() => undefined) }) }),
+      stepOf("hanging", {
+        create: () => ({
+          run: (_ctx, next) => next(),
+          start: () => new Promise<void>(() => undefined),
+          stop: async () => void events.push("stop hanging"),
+        }),
+      }),
       stepOf("pooled", {
         create: (_config, host) => {
           host.shared("pool", () => ({ close: () => void events.push("close pool") }));
@@ -90,7 +103,7 @@ beforeEach(() => {
   const ledger = { rows: async () => [], days: async () => [], tags: async () => [], spent: async () => 0 };
   const { metrics, tokens, state } = fakeHost();
   parts = () => ({ log: fakeLog([]), metrics, clock, definitions, shared, keyRing, ledger, tokens, state });
-  manager = new GenerationManager(createProcessContainer(parts()));
+  manager = new GenerationManager(parts());
 });
 
 afterEach(() => {
@@ -157,7 +170,7 @@ describe("applying a snapshot", () => {
     expect(result).toMatchObject({ outcome: "refused", digest: "b" });
     expect(result.findings[0]?.message).toContain("hanging of pipeline chat did not start within 10000 ms");
     expect(manager.live).toMatchObject({ number: 1 });
-    expect(events.slice(-2)).toEqual(["stop end b", "close end b"]);
+    expect(events.slice(-3)).toEqual(["stop hanging", "stop end b", "close end b"]);
   });
 
   it("leaves no timer behind", async () => {
@@ -197,7 +210,7 @@ describe("applying a snapshot", () => {
     const applying = manager.apply(snapshot("b", "gate"));
     await vi.advanceTimersByTimeAsync(0);
     const waiting = manager.apply(snapshot("c", "gate"));
-    expect(await manager.apply(snapshot("a"), { isRenewal: true })).toMatchObject({ outcome: "unchanged", generation: 1 });
+    expect(await manager.apply(snapshot("a"), { isRefresh: true })).toMatchObject({ outcome: "unchanged", generation: 1 });
     open();
     expect((await Promise.all([applying, waiting])).map(({ outcome }) => outcome)).toEqual(["applied", "applied"]);
   });
@@ -232,7 +245,7 @@ describe("applying a snapshot", () => {
   });
 
   it("goes on counting where the history ended", async () => {
-    const later = new GenerationManager(createProcessContainer(parts()), { lastNumber: 41 });
+    const later = new GenerationManager(parts(), { lastNumber: 41 });
     expect(await later.apply(snapshot("a"))).toMatchObject({ outcome: "applied", generation: 42 });
   });
 
@@ -360,7 +373,7 @@ describe("a candidate's own tests", () => {
 
   beforeEach(() => {
     rehearse = async () => [];
-    manager = new GenerationManager(createProcessContainer(parts()), { rehearse: tested });
+    manager = new GenerationManager(parts(), { rehearse: tested });
   });
 
   it("run once everything is made, before it serves", async () => {
@@ -423,7 +436,7 @@ describe("a candidate's own tests", () => {
     };
     const asked = manager.apply(snapshot("b"));
     await testing.promise;
-    const renewal = manager.apply(snapshot("a renewed"), { isRenewal: true, hasServed: true });
+    const renewal = manager.apply(snapshot("a renewed"), { isRefresh: true, hasServed: true });
     end();
     expect(await asked).toMatchObject({ outcome: "applied", digest: "b" });
     expect(await renewal).toMatchObject({ outcome: "superseded" });

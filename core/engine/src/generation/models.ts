@@ -1,6 +1,6 @@
 /** The models of a generation: exact ids first, then the longest wildcard. */
 
-import type { Model, ModelCatalog, Target } from "@sluice/spec";
+import type { Model, ModelCatalog, Target } from "@sluice/contract";
 import type { ModelSettings, ProviderSettings, Snapshot, TargetSettings } from "../config/snapshot.ts";
 
 /** The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a target stays findable. */

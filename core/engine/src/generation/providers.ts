@@ -1,12 +1,12 @@
 /** The provider instances of a generation. */
 
 import { hash } from "node:crypto";
-import type { ProviderCatalog, ProviderInstance } from "@sluice/spec";
+import type { ProviderCatalog, ProviderInstance } from "@sluice/contract";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blaming } from "../pipeline/blame.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { calleeOf } from "./callee.ts";
-import type { HostFactory } from "./host.ts";
+import type { HostFactory } from "./parts.ts";
 
 /** Makes every provider whose references resolved. */
 export function createProviders(snapshot: Snapshot, definitions: Definitions, hostFor: HostFactory): ProviderCatalog {
@@ -31,7 +31,11 @@ export function createProviders(snapshot: Snapshot, definitions: Definitions, ho
     const plugin = definitions.ownName("provider", use);
     const priceAs = translation.priceAs ?? plugin;
     // A secret writes itself by its name alone.
-    const identity = hash("sha256", JSON.stringify([plugin, options]), "base64url");
+    const identity = hash(
+      "sha256",
+      JSON.stringify(callHeaders === undefined ? [plugin, options] : [plugin, options, callHeaders]),
+      "base64url",
+    );
     const callee = calleeOf(plugin, { options, timeouts, connections, ...(callHeaders !== undefined && { callHeaders }) });
     const fetching = fetchMedia === undefined ? {} : { fetchMedia };
     const instance = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeLog, type LogLine } from "@sluice/kit/testing";
+import { fakeLog, type LogLine } from "@sluice/testing";
 import { ClosingScope } from "./scope.ts";
 
 describe("a scope", () => {

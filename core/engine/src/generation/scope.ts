@@ -1,6 +1,6 @@
-/** Scopes: what a generation leaves behind, closed in the reverse order of its making. */
+/** Scopes: what a generation or a process leaves behind, closed in the reverse order of its making. */
 
-import type { Log, Scope } from "@sluice/spec";
+import type { Log, Scope } from "@sluice/contract";
 
 /** A list of things to close. `close` runs them once, the newest first; a failure is logged and stops nothing. */
 export class ClosingScope implements Pick<Scope, "defer"> {
@@ -33,7 +33,7 @@ export class ClosingScope implements Pick<Scope, "defer"> {
       try {
         await close();
       } catch (error) {
-        this.#log.error("closing a part of a generation failed", { error });
+        this.#log.error("closing a part failed", { error });
       }
     }
   }

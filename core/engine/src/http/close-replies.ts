@@ -1,7 +1,7 @@
 /** Ends replies that are not going to be written, whatever a step has made of them. */
 
-import { discardReply } from "@sluice/kit";
-import type { Reply } from "@sluice/spec";
+import { discardReply } from "@sluice/runtime";
+import type { Reply } from "@sluice/contract";
 
 /** How long a reply may take to end. */
 const MAX_WAIT_MS = 250;

@@ -19,6 +19,7 @@ const EXPOSED = [
   "x-sluice-next-cursor",
   "x-sluice-overhead-ms",
   "x-sluice-explain",
+  "x-upstream-request-id",
   "x-ratelimit-limit-requests",
   "x-ratelimit-remaining-requests",
   "x-ratelimit-reset-requests",

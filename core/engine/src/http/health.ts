@@ -1,4 +1,4 @@
-/** `/health/live` and `/health/ready`: a status and nothing more, for anybody. */
+/** `/health/live` and `/health/ready`: a status without details, for callers without a key. */
 
 import type { FixedPage } from "./egress/page.ts";
 

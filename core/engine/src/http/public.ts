@@ -2,30 +2,30 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import Koa from "koa";
-import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/spec";
+import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/contract";
 import type { Generation } from "../generation/generation.ts";
-import { CallNote } from "./call-note.ts";
+import { CallNote } from "../accounting/call-note.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
 import { runBeforeBody } from "../pipeline/before-body.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
-import { leavesRows } from "../pipeline/rows.ts";
+import { leavesRows } from "../accounting/rows.ts";
 import { allowOrigin, allowPreflight } from "./cors.ts";
 import { writeError } from "./egress/error.ts";
 import { type FixedPage, writePage } from "./egress/page.ts";
-import { cutWhenStalled } from "./egress/stalled.ts";
-import { findRoute, type FoundRoute, wrongMethod } from "./find-route.ts";
-import { checkHeaders } from "./header-rules.ts";
-import { HeldBytes } from "./held-bytes.ts";
+import { StalledClients } from "./egress/stalled.ts";
+import { findRoute, type FoundRoute, wrongMethod } from "./intake/find-route.ts";
+import { checkHeaders } from "./intake/header-rules.ts";
+import { HeldBytes } from "./listener/held-bytes.ts";
 import { healthPage } from "./health.ts";
-import { missingRoute } from "./missing-route.ts";
-import { requestedGuardrails } from "./ingress/gateway-fields.ts";
+import { missingRoute } from "./intake/missing-route.ts";
+import { requestedGuardrails } from "./ingress/gateway-fields/gateway-fields.ts";
 import { receiveRequest } from "./ingress/receive.ts";
 import { withoutCredentials } from "./ingress/redact.ts";
 import { isDocsPath, openapiPage } from "./openapi/pages.ts";
-import { requestId } from "./request-id.ts";
-import { invalidPath, readTarget, type RequestTarget } from "./request-target.ts";
+import { requestId } from "./intake/request-id.ts";
+import { invalidPath, readTarget, type RequestTarget } from "./intake/request-target.ts";
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
-import { shuttingDown } from "./shutting-down.ts";
+import { shuttingDown } from "./listener/shutting-down.ts";
 
 /** What the public app needs of the process. */
 export interface PublicParts extends ServeParts {
@@ -51,7 +51,7 @@ export function createPublicApp(parts: PublicParts): Koa {
     // Koa reports a connection that broke as well. That is the client's doing, and its row tells it.
     if (ctx?.req.socket.errored !== error) parts.log.error("the public app failed", { error });
   });
-  const serving: Serving = { ...parts, held: new HeldBytes(parts.clock) };
+  const serving: Serving = { ...parts, held: new HeldBytes(parts.clock), stalled: new StalledClients(parts.clock) };
   app.use((ctx) => {
     ctx.respond = false;
     return serve(ctx, serving);
@@ -62,6 +62,8 @@ export function createPublicApp(parts: PublicParts): Koa {
 interface Serving extends PublicParts {
   /** What requests keep in memory. */
   readonly held: HeldBytes;
+  /** Clients that do not read. */
+  readonly stalled: StalledClients;
 }
 
 async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
@@ -172,11 +174,12 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     held.close();
     generation.release(exchange);
   };
+  const watched = parts.stalled.watch(exchange, response, server.stalledClientMs);
   response.on("close", () => {
+    parts.stalled.end(watched);
     if (!response.writableFinished) exchange.abort(new GatewayError("client_closed", "The client closed the connection."));
     release();
   });
-  cutWhenStalled(exchange, response, server.stalledClientMs, parts.clock);
   try {
     await serveExchange(ctx as Koa.Context & { exchange: Exchange }, exchange, route, response, parts);
     generation.tally?.add(exchange);

@@ -1,25 +1,16 @@
+import { BILLING } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
-import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/spec";
-import { documentOf } from "@sluice/kit";
-import { rawFrame } from "@sluice/kit/openai";
-import {
-  fakeClient,
-  fakeClock,
-  fakeHost,
-  fakeIdentity,
-  fakeLog,
-  fakeRequest,
-  fakeTarget,
-  type LogLine,
-} from "@sluice/kit/testing";
+import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/contract";
+import { documentOf, beginAttempt } from "@sluice/kit";
+import { rawFrame } from "@sluice/kit/internals";
+import { fakeClient, fakeClock, fakeHost, fakeIdentity, fakeLog, fakeRequest, fakeTarget, type LogLine } from "@sluice/testing";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";
-import { emptyRecord } from "../pipeline/exchange-record.ts";
+import { emptyRecord } from "../accounting/exchange-record.ts";
 import { LiveExchange } from "../pipeline/exchange.ts";
-import { RecentRequests } from "../resources/recent-requests.ts";
-import { RequestShapes } from "../resources/request-shapes.ts";
+import { RecentRequests } from "../accounting/recent-requests.ts";
 import { bodyOf, exchange as connect, GET } from "./http.fixture.ts";
-import { createRequestMetrics } from "./request-metrics.ts";
+import { createRequestMetrics } from "../accounting/request-metrics.ts";
 import { serveExchange } from "./serve-exchange.ts";
 
 const clock = fakeClock();
@@ -53,7 +44,6 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
     log: fakeLog(lines),
     counting: { tokens: fakeHost().tokens, factors: createFamilyFactors() },
     sample: () => undefined,
-    shapes: new RequestShapes(10),
     recent: new RecentRequests(1, emptyRecord),
     metrics: createRequestMetrics(fakeHost().metrics),
     note: () => undefined,
@@ -66,7 +56,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
 }
 
 const whole = async ({ exchange }: StepContext): Promise<void> => {
-  const attempt = exchange.beginAttempt(fakeTarget(), "openai");
+  const attempt = beginAttempt(exchange, fakeTarget(), "openai");
   attempt.outcome = "success";
   exchange.reply = { kind: "whole", status: 200, document: documentOf('{"ok":1}') };
 };
@@ -74,7 +64,7 @@ const whole = async ({ exchange }: StepContext): Promise<void> => {
 describe("serving an exchange", () => {
   it("writes the reply behind its row, with the cost as an exact decimal", async () => {
     const { raw, rows } = await serve(async (ctx) => {
-      ctx.exchange.pricer = () => ({ status: "priced", nanoUsd: 1_230_000 });
+      BILLING.set(ctx.exchange, { price: () => ({ status: "priced", nanoUsd: 1_230_000 }) });
       await whole(ctx);
     });
     expect(raw).toMatch(/^HTTP\/1\.1 200 [^]*x-sluice-cost: 0\.00123\r\n/);
@@ -124,7 +114,7 @@ describe("serving an exchange", () => {
       return close(value);
     };
     const { raw } = await serve(async ({ exchange }) => {
-      exchange.beginAttempt(fakeTarget(), "openai").firstContentAtMs = 1;
+      beginAttempt(exchange, fakeTarget(), "openai").firstContentAtMs = 1;
       exchange.reply = { kind: "stream", status: 200, frames };
       throw new GatewayError("guardrail_violation", "no");
     });

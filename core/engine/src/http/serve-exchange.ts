@@ -1,27 +1,34 @@
 /** One exchange from its route to its end: run the pipeline, settle the rows, write the reply. */
 
 import type { ServerResponse } from "node:http";
-import { checkReply } from "@sluice/kit";
-import { type Clock, type Frame, GatewayError, isGatewayError, type Log, type SpendRow, type StepContext } from "@sluice/spec";
+import { checkReply } from "@sluice/kit/internals";
+import {
+  type Clock,
+  type Frame,
+  GatewayError,
+  isGatewayError,
+  type Log,
+  type SpendRow,
+  type StepContext,
+} from "@sluice/contract";
 import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
-import { type ExchangeRecord, recordOf, writeRecord } from "../pipeline/exchange-record.ts";
+import { type ExchangeRecord, recordOf, writeRecord } from "../accounting/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
-import { spendRows } from "../pipeline/rows.ts";
-import { isLedgerRefusal, ledgerUnavailable } from "../resources/ledger-guard.ts";
-import type { RecentRequests, RequestKind } from "../resources/recent-requests.ts";
-import type { RequestShapes } from "../resources/request-shapes.ts";
+import type { NoteCall } from "../accounting/call-note.ts";
+import { spendRows } from "../accounting/rows.ts";
+import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
+import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
 import { estimatedUsageEvent, withEstimatedUsage } from "./egress/estimated-usage.ts";
 import { writeError } from "./egress/error.ts";
 import { replyHeaders } from "./egress/headers.ts";
 import { writeStream } from "./egress/stream.ts";
 import { writeWhole } from "./egress/whole.ts";
-import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "./explain.ts";
-import { noteShape } from "./note-shape.ts";
-import type { RequestMetrics } from "./request-metrics.ts";
+import { EXPLAIN_HEADER, explainComment, explainHeader, mayExplain } from "../accounting/explain.ts";
+import type { RequestMetrics } from "../accounting/request-metrics.ts";
 import { closeReplies } from "./close-replies.ts";
-import { type EstimateParts, estimateUsage, hasUntold } from "./usage-estimate.ts";
-import type { UsageSampler } from "./usage-sample.ts";
+import { type EstimateParts, estimateUsage, hasUnreportedUsage } from "../accounting/usage/estimate.ts";
+import type { UsageSampler } from "../accounting/usage/sample.ts";
 
 /** What serving needs of the process. */
 export interface ServeParts {
@@ -29,14 +36,12 @@ export interface ServeParts {
   readonly log: Log;
   /** Makes rows durable. Rejects when it cannot yet: it does so by itself, later. */
   readonly record: (rows: readonly SpendRow[]) => Promise<void>;
-  /** Writes the row that a call has if the process is killed, before the call. Throws `overloaded` when it cannot. */
-  readonly note: (row: SpendRow) => void;
-  /** Counts what no upstream told. */
+  /** Notes a call before it is made: `note` of the ledger. `undefined`: nothing is waited for. */
+  readonly note: NoteCall;
+  /** Counts tokens that no upstream reported. */
   readonly counting: EstimateParts;
-  /** Learns from what upstreams told, behind the reply. */
+  /** Adjusts the token estimates by reported usage, after the reply. */
   readonly sample: UsageSampler;
-  /** Keeps the shapes of the newest requests, to try edits on. */
-  readonly shapes: RequestShapes;
   /** Keeps what happened to the newest requests. */
   readonly recent: RecentRequests<ExchangeRecord>;
   readonly metrics: RequestMetrics;
@@ -67,14 +72,13 @@ export async function serveExchange(
   if (parts.recent.isOn) {
     writeRecord(parts.recent.next(kindOf(exchange, status), exchange.identity?.keyId), exchange, outline, status, parts.clock);
   }
-  noteShape(parts.shapes, exchange, outline);
   parts.sample(exchange);
 }
 
 function kindOf({ identity, attempts }: LiveExchange, status: number | undefined): RequestKind {
-  if (identity === undefined) return "stranger";
+  if (identity === undefined) return "unauthenticated";
   if (attempts.length === 0 && status !== undefined && status >= 400 && status < 500) return "refused";
-  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "smooth" : "eventful";
+  return status === 200 && attempts.length === 1 && attempts[0]?.outcome === "success" ? "clean" : "notable";
 }
 
 async function answer(
@@ -170,7 +174,7 @@ function headersOf(exchange: LiveExchange, outline: RouteOutline, status: number
 async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number | undefined> {
   if (exchange.isSettled) return undefined;
   // Only here, and rarely, does a reply wait for a count.
-  if (hasUntold(exchange)) await estimateUsage(exchange, parts.counting);
+  if (hasUnreportedUsage(exchange)) await estimateUsage(exchange, parts.counting);
   const rows = spendRows(exchange, parts.clock);
   exchange.rows = rows;
   // The ledger has them from here on, also while it cannot write them: another settling would double them.

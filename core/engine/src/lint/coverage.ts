@@ -1,24 +1,24 @@
-/** Coverage: what protects each route, as its pipeline says. */
+/** Coverage: the protections of each route, read from its pipeline. */
 
-import type { Operation } from "@sluice/spec";
+import type { Operation } from "@sluice/contract";
 import type { PipelineSettings, Position, StepSettings } from "../config/snapshot.ts";
 import type { Protection } from "../config/schema/policies.ts";
-import { type LintSubject, standingGuardrails, wordsOf } from "./rule.ts";
+import { type LintSubject, standingGuardrails, capabilitiesOf } from "./rule.ts";
 
-/** What protects one route. */
+/** The protections of one route. */
 export interface RouteCoverage {
   readonly route: string;
   readonly pipeline: string;
   readonly operation: Operation;
   readonly auth: boolean;
   readonly limits: boolean;
-  /** Whether money is limited: budgets need limits and a price. */
+  /** Whether budgets are enforced: they need limits and a price. */
   readonly budget: boolean;
   readonly cost: boolean;
-  /** Names of the guardrails that judge requests and replies, with the condition where there is one; keys and requests may name more. */
+  /** Names of the guardrails that check requests, each with its condition, if any. Keys and requests may name more. */
   readonly guardrailsIn: readonly string[];
   readonly guardrailsOut: readonly string[];
-  /** How replies are judged that stream: `undefined` where none does, or no guardrail judges them. */
+  /** How guardrails check a streamed reply. `undefined`: the route does not stream, or no guardrail checks replies. */
   readonly streamMode: string | undefined;
   readonly streams: boolean;
   readonly deadlineMs: number;
@@ -34,7 +34,7 @@ export function callsUpstreams({ operation }: PipelineSettings): boolean {
   return UPSTREAM.has(operation);
 }
 
-/** A line for every route, in the order of the files. */
+/** The coverage of every route, in the order of the files. */
 export function coverageOf(subject: LintSubject): readonly RouteCoverage[] {
   return subject.snapshot.pipelines.flatMap((pipeline) => {
     const { name, operation, deadlineMs, tests, routes } = pipeline;
@@ -50,7 +50,7 @@ export function coverageOf(subject: LintSubject): readonly RouteCoverage[] {
 type Protecting = Pick<RouteCoverage, "auth" | "limits" | "budget" | "cost" | "guardrailsIn" | "guardrailsOut" | "streamMode">;
 
 function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions, unknown = [] }: LintSubject): Protecting {
-  const words = new Set(steps.flatMap(({ use }) => wordsOf(use, definitions)));
+  const capabilities = new Set(steps.flatMap(({ use }) => capabilitiesOf(use, definitions)));
   const uses = steps.flatMap((step) => {
     const named = definitions.steps.get(step.use)?.guardrails?.(step.options as never);
     if (named === undefined) return [];
@@ -64,10 +64,10 @@ function protectionOf({ steps, operation }: PipelineSettings, { snapshot, defini
   const guardrailsOut = unique(uses.flatMap(({ output }) => output));
   const [first] = uses;
   return {
-    auth: words.has("identity"),
-    limits: words.has("limits"),
-    cost: words.has("cost"),
-    budget: words.has("limits") && words.has("cost"),
+    auth: capabilities.has("identity"),
+    limits: capabilities.has("limits"),
+    cost: capabilities.has("cost"),
+    budget: capabilities.has("limits") && capabilities.has("cost"),
     guardrailsIn: unique(uses.flatMap(({ input }) => input)),
     guardrailsOut,
     streamMode: STREAMS.has(operation) && guardrailsOut.length > 0 ? first?.stream : undefined,
@@ -78,7 +78,7 @@ function formatPlace({ file, line, column }: Position): string {
   return `${file}:${line}:${column}`;
 }
 
-/** Which requests a step applies to, behind a name: ` (when team=support)`; empty where it applies to all. */
+/** The condition of a step, as a suffix for a name: ` (when team=support)`. Empty when the step applies to every request. */
 function limitOf({ when, active, isShadow }: StepSettings): string {
   const { header = {}, stream, ...lists } = when ?? {};
   const parts = [
@@ -94,7 +94,7 @@ function limitOf({ when, active, isShadow }: StepSettings): string {
   return limits.length === 0 ? "" : ` (${limits.join(", ")})`;
 }
 
-/** Whether a route has a protection. */
+/** Whether the route of `coverage` has the protection. */
 export function hasProtection(coverage: RouteCoverage, protection: Protection): boolean {
   switch (protection) {
     case "limits":

@@ -1,19 +1,17 @@
-/** The lint `unkept_reply`: replies that a step would keep, and that the shared state has no room for. */
+/** The lint `unkept_reply`: a step accepts replies that are too large for the shared state. */
 
-import type { Doubt, LintSubject } from "./rule.ts";
+import type { LintFinding, LintSubject } from "./rule.ts";
 
-/** Steps whose largest entries the driver under `shared` does not keep. */
-export function unkeptReplies({ snapshot, definitions }: LintSubject): Doubt[] {
+/** Reports steps whose largest entry exceeds the limit of the driver under `shared`. */
+export function unkeptReplies({ snapshot, definitions }: LintSubject): LintFinding[] {
   const { use, options } = snapshot.shared;
   const bound = definitions.states.get(use)?.largestEntry?.(options as never) ?? Infinity;
   return snapshot.pipelines.flatMap(({ name, steps }) =>
-    steps.flatMap((step): Doubt[] => {
+    steps.flatMap((step): LintFinding[] => {
       const wanted = definitions.steps.get(step.use)?.largestEntry?.(step.options as never) ?? 0;
       if (wanted <= bound) return [];
-      const message = `Step ${step.use} of pipeline ${name} keeps replies up to ${wanted} bytes, and \`shared\` (${use}) keeps none above ${bound}.`;
-      return [
-        { at: step.at, message, fix: "Make the step's `max_entry` smaller, or the entries and the size of `shared` larger." },
-      ];
+      const message = `Step ${step.use} of pipeline ${name} stores replies of up to ${wanted} bytes, but \`shared\` (${use}) accepts at most ${bound}.`;
+      return [{ at: step.at, message, fix: "Lower the step's `max_entry`, or raise `max_entry` and the size of `shared`." }];
     }),
   );
 }

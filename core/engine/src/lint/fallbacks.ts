@@ -1,12 +1,12 @@
-/** The lint `fallback_capability`: stand-ins that cannot do what the model can that they stand in for. */
+/** The lint `fallback_capability`: a fallback lacks a capability of the model that names it. */
 
-import type { Capabilities, FallbackClass, Feature, Host, ModelMode, Operation } from "@sluice/spec";
-import { seedDirectory } from "../config/price-seed-models.ts";
+import type { Capabilities, FallbackClass, Feature, Host, ModelMode, Operation } from "@sluice/contract";
+import { seedDirectory } from "../config/prices/seed-models.ts";
 import type { ModelSettings, TargetSettings } from "../config/snapshot.ts";
 import { withPlaceholders } from "../registry/placeholders.ts";
-import type { Doubt, LintSubject } from "./rule.ts";
+import type { LintFinding, LintSubject } from "./rule.ts";
 
-/** What the operator says of a model, in LiteLLM's words, and in ours. */
+/** Each feature with its key under `info` (LiteLLM's name) and its name in messages. */
 const FEATURES: Readonly<Record<Feature, { readonly key: string; readonly words: string }>> = {
   tools: { key: "supports_function_calling", words: "tool calls" },
   images: { key: "supports_vision", words: "images in the prompt" },
@@ -17,19 +17,19 @@ const FEATURES: Readonly<Record<Feature, { readonly key: string; readonly words:
 };
 const OPERATIONS: Readonly<Record<ModelMode, Operation>> = { chat: "chat", embedding: "embeddings", image: "images" };
 
-/** What is known of a model. `undefined` in a member: nobody says. */
+/** The known abilities of a model. `undefined`: unknown. */
 interface Abilities {
   readonly features: Readonly<Record<Feature, boolean | undefined>>;
   readonly streaming: boolean | undefined;
-  /** The longest prompt that some target takes. */
+  /** The largest context window of its targets, in tokens. */
   readonly contextTokens: number | undefined;
 }
 
-/** Stand-ins that lose something, each with all that it loses. */
-export function weakerStandIns(subject: LintSubject): Doubt[] {
+/** Reports each fallback that lacks capabilities, with all of them. */
+export function weakerFallbacks(subject: LintSubject): LintFinding[] {
   const { models } = subject.snapshot;
   if (models.every(({ fallbacks }) => fallbacks === undefined)) return [];
-  const providers = capabilitiesOf(subject);
+  const providers = providerCapabilities(subject);
   const abilities = new Map<ModelSettings, Abilities>();
   const of = (model: ModelSettings): Abilities => {
     const known = abilities.get(model) ?? abilitiesOf(model, providers, subject);
@@ -39,36 +39,41 @@ export function weakerStandIns(subject: LintSubject): Doubt[] {
   return models.flatMap((model) => {
     const lists = Object.entries(model.fallbacks ?? {}) as [FallbackClass, readonly string[]][];
     const names = [...new Set(lists.flatMap(([, ids]) => ids))];
-    return names.flatMap((name): Doubt[] => {
-      const standIn = models.find(({ id }) => id === name);
-      if (standIn === undefined) return [];
+    return names.flatMap((name): LintFinding[] => {
+      const fallback = models.find(({ id }) => id === name);
+      if (fallback === undefined) return [];
       const isForLongPrompts = lists.some(([list, ids]) => list === "context_window" && ids.includes(name));
-      const lost = losses(model, standIn, isForLongPrompts, of);
+      const lost = losses(model, fallback, isForLongPrompts, of);
       if (lost.length === 0) return [];
-      const message = `${name} stands in for ${model.id} without all that it does: ${lost.join("; ")}.`;
-      return [{ at: model.at, message, fix: `Name another model under \`fallbacks\`, or say what ${name} can in its \`info\`.` }];
+      const message = `The fallback ${name} of the model ${model.id} lacks: ${lost.join("; ")}.`;
+      return [
+        {
+          at: model.at,
+          message,
+          fix: `Name another model under \`fallbacks\`, or declare the abilities of ${name} in its \`info\`.`,
+        },
+      ];
     });
   });
 }
 
 function losses(
   model: ModelSettings,
-  standIn: ModelSettings,
+  fallback: ModelSettings,
   isForLongPrompts: boolean,
   of: (model: ModelSettings) => Abilities,
 ): string[] {
   const before = of(model);
-  const after = of(standIn);
+  const after = of(fallback);
   const lost = (Object.keys(FEATURES) as Feature[])
     .filter((feature) => before.features[feature] !== false && after.features[feature] === false)
-    .map((feature) => `it does not do ${FEATURES[feature].words}`);
-  if (before.streaming !== false && after.streaming === false) lost.push("it does not stream");
+    .map((feature) => FEATURES[feature].words);
+  if (before.streaming !== false && after.streaming === false) lost.push("streaming");
   const { contextTokens: most } = before;
   const { contextTokens: left } = after;
   if (most !== undefined && left !== undefined) {
-    if (isForLongPrompts && left <= most)
-      lost.push(`its context of ${left} tokens is no longer than the ${most} that were too few`);
-    else if (left < most) lost.push(`its context has ${left} tokens, not ${most}`);
+    if (isForLongPrompts && left <= most) lost.push(`a longer context (it has ${left} tokens, the model ${most})`);
+    else if (left < most) lost.push(`context (it has ${left} tokens, the model ${most})`);
   }
   return lost;
 }
@@ -107,8 +112,8 @@ function abilitiesOf(
   };
 }
 
-/** What each provider says of itself. One that cannot be made without its credential says nothing. */
-function capabilitiesOf({ snapshot, definitions }: LintSubject): ReadonlyMap<string, Capabilities> {
+/** The capabilities that each provider declares. A provider that cannot be created without its credential is left out. */
+function providerCapabilities({ snapshot, definitions }: LintSubject): ReadonlyMap<string, Capabilities> {
   const known = new Map<string, Capabilities>();
   for (const provider of snapshot.providers) {
     const { name, use, options } = withPlaceholders(provider, definitions);
@@ -116,13 +121,13 @@ function capabilitiesOf({ snapshot, definitions }: LintSubject): ReadonlyMap<str
       const made = definitions.providers.get(use)?.create(options as never, NO_HOST);
       if (made !== undefined) known.set(name, made.capabilities);
     } catch {
-      // It needs more than its options; nobody is told less than before.
+      // The provider needs more than its options: its capabilities stay unknown.
     }
   }
   return known;
 }
 
-/** Translations are pure: whoever touches the host while it is made is left out. */
+/** Translations are pure. A provider that uses its host while it is created is left out. */
 const NO_HOST = new Proxy({} as Host, {
   get: () => {
     throw new Error("There is no host for a lint.");

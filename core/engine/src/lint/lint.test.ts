@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkConfig } from "../check-config.ts";
-import { overlaidSource } from "../config/source.ts";
+import { overlaidSource } from "../config/files/source.ts";
 import { coverageOf } from "./coverage.ts";
 import { lintsOf, policyFindings } from "./lint.ts";
 
@@ -43,24 +43,24 @@ const move = (step: string, behind: string) => (text: string) =>
 
 const ECHO = "{ id: echo, targets: [{ provider: echo, model: echo }] }";
 
-it("the shipped configuration raises no doubt", async () => {
+it("the shipped configuration raises no lint", async () => {
   expect(await lints((text) => text)).toEqual([]);
 });
 
 describe("step_order", () => {
-  it("doubts guardrails behind what calls again", async () => {
+  it("reports guardrails behind steps that call again", async () => {
     const found = await lints(
       (text) => text,
       (text) => move("guardrails", "retry")(drop("\\{ use: cache")(text)),
     );
     expect(found.map(({ rule, line }) => [rule, line])).toEqual(Array.from({ length: 3 }, () => ["step_order", "- guardrails"]));
-    expect(found[0]?.message).toMatch(/^Step guardrails stands after fallback: the request would be judged anew/);
+    expect(found[0]?.message).toMatch(/^Step guardrails comes after fallback: guardrails check the request again/);
   });
 
-  it("doubts limits behind guardrails", async () => {
+  it("reports limits behind guardrails", async () => {
     const found = await lints((text) => text, move("limits", "guardrails"));
     expect(found.map(({ message }) => message)).toEqual([
-      "Step limits stands after guardrails: guardrails would judge requests that the limits refuse.",
+      "Step limits comes after guardrails: guardrails check requests that the limits then refuse.",
     ]);
   });
 });
@@ -76,20 +76,20 @@ describe("uncovered_route", () => {
 });
 
 describe("fallback_capability", () => {
-  const chain = (standIn: string) =>
-    models("{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [other] } }", standIn);
+  const chain = (fallback: string) =>
+    models("{ id: gpt-4o, targets: [{ provider: openai, model: gpt-4o }], fallbacks: { general: [other] } }", fallback);
 
-  it("tells all that a stand-in loses, by the word of its operator", async () => {
+  it("names all that a fallback lacks by its `info`", async () => {
     const info = "info: { supports_function_calling: false, supports_vision: false, max_input_tokens: 8192 }";
     const [found, ...others] = await lints(chain(`{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }], ${info} }`));
     expect(others).toEqual([]);
     expect(found?.message).toBe(
-      "other stands in for gpt-4o without all that it does: it does not do tool calls; it does not do images in the prompt; its context has 8192 tokens, not 128000.",
+      "The fallback other of the model gpt-4o lacks: tool calls; images in the prompt; context (it has 8192 tokens, the model 128000).",
     );
     expect(found?.line).toContain("id: gpt-4o,");
   });
 
-  it("is silent on an equal, and on what nobody knows", async () => {
+  it("is silent on an equal, and on unknown abilities", async () => {
     expect(await lints(chain("{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }"))).toEqual([]);
   });
 
@@ -100,7 +100,7 @@ describe("fallback_capability", () => {
         "{ id: other, targets: [{ provider: openai, model: gpt-4o-mini }] }",
       ),
     );
-    expect(found[0]?.message).toContain("its context of 128000 tokens is no longer than the 128000 that were too few");
+    expect(found[0]?.message).toContain("a longer context (it has 128000 tokens, the model 128000)");
   });
 });
 
@@ -108,7 +108,7 @@ describe("narrow_connections", () => {
   it.each([
     ["400", 0],
     ["399", 1],
-  ])("doubts a provider with %s connections where 2,000 requests are admitted: %i", async (connections, count) => {
+  ])("reports a provider with %s connections where 2,000 requests are admitted: %i", async (connections, count) => {
     const found = await lints((text) => text.replace("{ use: echo }", `{ use: echo, connections: ${connections} }`));
     expect(found.filter(({ rule }) => rule === "narrow_connections")).toHaveLength(count);
   });
@@ -123,18 +123,18 @@ describe("unkept_reply", () => {
     ["5mb", "", 1],
     ["5mb", ", max_entry: 5mb", 0],
     ["5mb", ", max_entry: 5mb, cache_size: 2mb", 1],
-  ])("doubts a cache step whose entries of %s are beyond the driver's: %j", async (entry, options, count) => {
+  ])("reports a cache step whose entries of %s are beyond the driver's: %j", async (entry, options, count) => {
     const found = await lints((text) => text.replace(MEMORY, `shared: { use: memory${options} }`), cacheOf(entry));
     expect(found.map(({ rule, line }) => [rule, line?.startsWith("- { use: cache")])).toEqual(
       Array.from({ length: count }, () => ["unkept_reply", true]),
     );
   });
 
-  it("doubts it of every driver that says what it keeps", async () => {
+  it("reports it for every driver that declares its largest entry", async () => {
     const redis = 'shared: { use: redis, url: "${env:REDIS_URL}", max_entry: 64kb }';
     const [found] = await lints((text) => text.replace(MEMORY, redis), cacheOf("1mb"));
     expect(found?.message).toBe(
-      "Step cache of pipeline chat keeps replies up to 1048576 bytes, and `shared` (redis) keeps none above 65536.",
+      "Step cache of pipeline chat stores replies of up to 1048576 bytes, but `shared` (redis) accepts at most 65536.",
     );
   });
 });
@@ -149,17 +149,22 @@ describe("unreachable_fallback", () => {
     text.replace(/^( +- )fallback\b.*$/m, `$1{ use: fallback, with: ${options} }`);
 
   it.each<[string, string, (text: string) => string, RegExp]>([
-    ["without the step", "{ general: [a] }", drop("fallback"), /m are never asked in pipeline chat, which has no step/],
-    ["beyond `max`", "{ general: [a, b, c] }", (text) => text, /The fallbacks c of the model m for general.*`max`.* is 2/],
+    [
+      "without the step",
+      "{ general: [a] }",
+      drop("fallback"),
+      /Pipeline chat never uses the fallbacks of the model m: it has no step/,
+    ],
+    ["beyond `max`", "{ general: [a, b, c] }", (text) => text, /the fallbacks c of the model m for general.*`max`.* is 2/],
     ["with `max: 0`", "{ general: [a] }", withStep("{ max: 0 }"), /`max` of its step fallback is 0/],
     [
       "of a class that is left out",
       "{ context_window: [a] }",
       withStep("{ classes: [general] }"),
-      /for context_window are never/,
+      /never uses the fallbacks of the model m for context_window/,
     ],
-    ["after a silence", "{ general: [a] }", (text) => text.replace("deadline: 600s", "deadline: 30s"), /after a silence of echo/],
-  ])("tells of a fallback %s (V2)", async (_what, lists, chat, said) => {
+    ["after a silence", "{ general: [a] }", (text) => text.replace("deadline: 600s", "deadline: 30s"), /after a timeout of echo/],
+  ])("reports a fallback %s (V2)", async (_what, lists, chat, said) => {
     const found = (await lints(spare(lists), chat)).filter(({ rule }) => rule === "unreachable_fallback");
     expect(found.map(({ message }) => message)).toEqual([expect.stringMatching(said)]);
   });
@@ -181,10 +186,10 @@ describe("unreachable_target", () => {
     [
       "the same target twice",
       models("{ id: m, targets: [{ provider: echo, model: echo }, { provider: echo, model: echo }] }"),
-      /stands twice/,
+      /occurs twice/,
     ],
     [
-      "priorities that nobody looks at",
+      "priorities that the strategy ignores",
       two("", ", priority: 1", ", priority: 2"),
       /priorities of the model m have no effect.*weighted/,
     ],
@@ -195,15 +200,15 @@ describe("unreachable_target", () => {
     expect(found[0]?.message).toMatch(said);
   });
 
-  it("is silent on priorities that are looked at, and on a target for the worst case", async () => {
+  it("is silent on priorities with an effect, and on a target of last resort", async () => {
     expect(await lints(two("balance: priority,", ", priority: 1", ", priority: 2"))).toEqual([]);
     expect(await lints(two("", "", ", weight: 0"))).toEqual([]);
   });
 
-  it("tells targets that no step chooses", async () => {
+  it("reports targets that no step chooses", async () => {
     const found = await lints(two(""), drop("balance"));
     expect(found.map(({ message }) => message)).toEqual([
-      "Only the first target of the model m is called in pipeline chat, which has no step balance.",
+      "Pipeline chat calls only the first target of the model m: it has no step balance.",
     ]);
   });
 });

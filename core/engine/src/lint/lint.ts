@@ -1,4 +1,4 @@
-/** Lints of a snapshot, and the findings that its policies make of them. */
+/** Runs the lints on a snapshot, and turns them into findings where its policies say so. */
 
 import type { Finding } from "../config/finding.ts";
 import type { LintName } from "../config/schema/policies.ts";
@@ -6,19 +6,19 @@ import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { narrowConnections } from "./connections.ts";
 import { unkeptReplies } from "./entries.ts";
-import { weakerStandIns } from "./fallbacks.ts";
+import { weakerFallbacks } from "./fallbacks.ts";
 import { missingProtections, uncoveredRoutes } from "./routes.ts";
-import type { Doubt, Lint, LintSubject } from "./rule.ts";
-import { unreachableStandIns } from "./stand-ins.ts";
+import type { LintFinding, Lint, LintSubject } from "./rule.ts";
+import { unreachableFallbacks } from "./unreachable-fallbacks.ts";
 import { unusualOrders } from "./step-order.ts";
 import { unpricedModels, unreachableTargets } from "./targets.ts";
 import { weakKeys } from "./weak-keys.ts";
 
-const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[]>> = {
+const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly LintFinding[]>> = {
   step_order: unusualOrders,
   uncovered_route: uncoveredRoutes,
-  fallback_capability: weakerStandIns,
-  unreachable_fallback: unreachableStandIns,
+  fallback_capability: weakerFallbacks,
+  unreachable_fallback: unreachableFallbacks,
   unreachable_target: unreachableTargets,
   unpriced_model: unpricedModels,
   unkept_reply: unkeptReplies,
@@ -26,17 +26,17 @@ const RULES: Readonly<Record<LintName, (subject: LintSubject) => readonly Doubt[
   weak_key: weakKeys,
 };
 
-/** Every lint that is not switched off, by rule. */
+/** Runs every lint that is not `off`, in the order of the rules. */
 export function lintsOf(snapshot: Snapshot, definitions: Definitions): readonly Lint[] {
   const { lints } = snapshot.policies;
   return (Object.keys(RULES) as LintName[]).flatMap((rule) => {
     const severity = lints[rule];
     if (severity === "off") return [];
-    return RULES[rule]({ snapshot, definitions }).map((doubt): Lint => ({ ...doubt, rule, severity }));
+    return RULES[rule]({ snapshot, definitions }).map((finding): Lint => ({ ...finding, rule, severity }));
   });
 }
 
-/** What the policies refuse: lints that are errors, and pipelines without what every route must have. */
+/** The findings of the policies: lints with severity `error`, and pipelines without a required protection. */
 export function policyFindings(snapshot: Snapshot, definitions: Definitions): readonly Finding[] {
   const { lints, require } = snapshot.policies;
   const strict = (Object.keys(RULES) as LintName[]).filter((rule) => lints[rule] === "error");

@@ -1,19 +1,19 @@
-/** The lint `uncovered_route`, and the policy that every route must have a protection. */
+/** The lint `uncovered_route`, and the policy `require`: protections that every route must have. */
 
 import type { Finding } from "../config/finding.ts";
 import { PROTECTIONS, type Protection } from "../config/schema/policies.ts";
 import { callsUpstreams, coverageOf, hasProtection, type RouteCoverage } from "./coverage.ts";
-import type { Doubt, LintSubject } from "./rule.ts";
+import type { LintFinding, LintSubject } from "./rule.ts";
 
 const WORDS: Readonly<Record<Protection, string>> = {
   limits: "limits",
   cost: "a price (the step cost)",
-  guardrails_in: "a guardrail on their way in",
-  guardrails_out: "a guardrail on their way out",
+  guardrails_in: "a guardrail for requests",
+  guardrails_out: "a guardrail for replies",
 };
 
-/** Pipelines that lack what others of the configuration have: whoever reads the others believes that it is everywhere. */
-export function uncoveredRoutes(subject: LintSubject): Doubt[] {
+/** Reports pipelines without a protection that another pipeline has. A reader of the other one expects it everywhere. */
+export function uncoveredRoutes(subject: LintSubject): LintFinding[] {
   const covered = onePerPipeline(subject);
   return PROTECTIONS.flatMap((protection) => {
     const having = covered.filter((coverage) => hasProtection(coverage, protection));
@@ -30,7 +30,7 @@ export function uncoveredRoutes(subject: LintSubject): Doubt[] {
   });
 }
 
-/** Findings for pipelines without what `policies.require` wants. */
+/** Findings for pipelines without a protection of `policies.require`. */
 export function missingProtections(subject: LintSubject): Finding[] {
   const { require } = subject.snapshot.policies;
   return onePerPipeline(subject).flatMap((coverage) =>
@@ -38,22 +38,22 @@ export function missingProtections(subject: LintSubject): Finding[] {
       .filter((protection) => mayHave(coverage, protection) && !hasProtection(coverage, protection))
       .map((protection) => ({
         at: coverage.at,
-        message: `The routes of pipeline ${coverage.pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, which \`policies.require\` wants.`,
+        message: `The routes of pipeline ${coverage.pipeline} have no ${WORDS[protection].replace(/^an? /, "")}, which \`policies.require\` requires.`,
         fix: `Add it, or take ${protection} out of \`policies.require\` in gateway.yaml.`,
       })),
   );
 }
 
-/** Whether a protection has something to look at: the reply of an embeddings route holds no text. */
+/** Whether a protection can apply: the reply of an embeddings route holds no text. */
 function mayHave({ operation }: RouteCoverage, protection: Protection): boolean {
   return protection !== "guardrails_out" || operation !== "embeddings";
 }
 
-/** Why a protection is missed although no pipeline has it. */
+/** The reason to report a protection that no pipeline has. `undefined`: there is none. */
 function relied({ snapshot }: LintSubject, protection: Protection): string | undefined {
   if (protection !== "limits") return undefined;
   const key = snapshot.keys.find(({ limits }) => limits !== undefined);
-  return key === undefined ? undefined : `the key ${key.alias} has limits that nothing enforces`;
+  return key === undefined ? undefined : `the key ${key.alias} has limits that no step enforces`;
 }
 
 function onePerPipeline(subject: LintSubject): RouteCoverage[] {

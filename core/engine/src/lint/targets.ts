@@ -1,51 +1,51 @@
-/** The lints `unreachable_target` and `unpriced_model`: targets that are never called, or at a price that nobody knows. */
+/** The lints `unreachable_target` and `unpriced_model`: targets that are never called, or that have no known price. */
 
-import type { BalanceStrategy, ModelMode, Operation } from "@sluice/spec";
+import type { BalanceStrategy, ModelMode, Operation } from "@sluice/contract";
 import type { ModelSettings, PipelineSettings } from "../config/snapshot.ts";
-import { type Doubt, type LintSubject, wordsOf } from "./rule.ts";
+import { type LintFinding, type LintSubject, capabilitiesOf } from "./rule.ts";
 
 const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
 
-/** Targets and settings that no pipeline looks at. */
-export function unreachableTargets(subject: LintSubject): Doubt[] {
+/** Reports targets, weights and priorities that no pipeline uses. */
+export function unreachableTargets(subject: LintSubject): LintFinding[] {
   const { snapshot } = subject;
   return snapshot.models.flatMap((model) => {
     const serving = snapshot.pipelines.filter(({ operation }) => MODES[operation] === model.mode);
     if (serving.length === 0) {
-      const message = `No pipeline serves the model ${model.id}: none is for the mode ${model.mode}.`;
+      const message = `No pipeline serves the model ${model.id}: none has the operation of the mode ${model.mode}.`;
       return [{ at: model.at, message, fix: "Add a pipeline of that operation, or remove the model." }];
     }
     return [...twice(model), ...neverChosen(model, serving, subject), ...unread(model, serving, subject)];
   });
 }
 
-function twice({ id, targets }: ModelSettings): Doubt[] {
+function twice({ id, targets }: ModelSettings): LintFinding[] {
   return targets.flatMap((target, index) => {
     const isKnown = targets.slice(0, index).some((other) => other.provider === target.provider && other.model === target.model);
     if (!isKnown) return [];
-    const message = `The target ${target.provider}/${target.model} stands twice in the model ${id}: both are one deployment.`;
+    const message = `The target ${target.provider}/${target.model} occurs twice in the model ${id}: both are one deployment.`;
     return [{ at: target.at, message, fix: "Remove one, and give the other the weight of both." }];
   });
 }
 
-function neverChosen(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): Doubt[] {
+function neverChosen(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): LintFinding[] {
   const [, second] = model.targets;
-  const choosing = serving.filter(({ steps }) => steps.some(({ use }) => wordsOf(use, definitions).includes("target")));
+  const choosing = serving.filter(({ steps }) => steps.some(({ use }) => capabilitiesOf(use, definitions).includes("target")));
   const [fixed] = serving.filter((pipeline) => !choosing.includes(pipeline));
   if (second === undefined || fixed === undefined) return [];
-  const message = `Only the first target of the model ${model.id} is called in pipeline ${fixed.name}, which has no step balance.`;
+  const message = `Pipeline ${fixed.name} calls only the first target of the model ${model.id}: it has no step balance.`;
   return [{ at: second.at, message, fix: "Add `balance` before `provider` in the pipeline, or remove the other targets." }];
 }
 
-/** Priorities that the strategy does not look at, and weights that say nothing. */
-function unread(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): Doubt[] {
+/** Reports priorities that the strategy ignores, and weights that are all 0. */
+function unread(model: ModelSettings, serving: readonly PipelineSettings[], { definitions }: LintSubject): LintFinding[] {
   const { targets, id } = model;
   const [first] = targets;
   if (first === undefined || targets.length < 2) return [];
   const strategies = new Set(
     serving.flatMap(({ steps }) =>
       steps
-        .filter(({ use }) => wordsOf(use, definitions).includes("target"))
+        .filter(({ use }) => capabilitiesOf(use, definitions).includes("target"))
         .map(({ options }) => model.balance ?? (options["strategy"] as BalanceStrategy | undefined) ?? "weighted"),
     ),
   );
@@ -53,20 +53,23 @@ function unread(model: ModelSettings, serving: readonly PipelineSettings[], { de
   const [strategy] = strategies;
   const weights = new Set(targets.map(({ weight = 1 }) => weight));
   const priorities = new Set(targets.map(({ priority = 0 }) => priority));
-  const doubts: Doubt[] = [];
+  const findings: LintFinding[] = [];
   if (priorities.size > 1 && !strategies.has("priority")) {
-    const message = `The priorities of the model ${id} have no effect: its targets are chosen by the strategy ${strategy}.`;
-    doubts.push({ at: first.at, message, fix: "Write `balance: priority` in the model, or leave the priorities out." });
+    const message = `The priorities of the model ${id} have no effect: the strategy ${strategy} ignores them.`;
+    findings.push({ at: first.at, message, fix: "Write `balance: priority` in the model, or leave the priorities out." });
   }
   if (weights.size === 1 && weights.has(0)) {
-    const message = `Every target of the model ${id} has the weight 0, which is for those that serve when no other can.`;
-    doubts.push({ at: first.at, message, fix: "Give the targets weights that say their shares." });
+    const message = `Every target of the model ${id} has the weight 0, which means that it serves only when no other target can.`;
+    findings.push({ at: first.at, message, fix: "Give each target a weight: its share of the requests." });
   }
-  return doubts;
+  return findings;
 }
 
-/** Targets without a price in the target, in prices.yaml and in the built-in table. A wildcard's are known when it is asked for. */
-export function unpricedModels({ snapshot, definitions }: LintSubject): Doubt[] {
+/**
+ * Reports targets without a price in the target, in prices.yaml or in the built-in table. Wildcards are left out: their prices are
+ * known at the request.
+ */
+export function unpricedModels({ snapshot, definitions }: LintSubject): LintFinding[] {
   const uses = new Map(snapshot.providers.map(({ name, use }) => [name, definitions.ownName("provider", use)]));
   return snapshot.models.flatMap(({ id, targets }) =>
     targets
@@ -75,7 +78,7 @@ export function unpricedModels({ snapshot, definitions }: LintSubject): Doubt[] 
       })
       .map(({ provider, model, at }) => ({
         at,
-        message: `The price of ${provider}/${model}, a target of the model ${id}, is not known: its rows have no cost, and requests under a budget are refused.`,
+        message: `The price of ${provider}/${model}, a target of the model ${id}, is unknown: its rows have no cost, and the gateway refuses requests of keys with a budget.`,
         fix: `Give the target a \`price\`, or add ${uses.get(provider) ?? provider}/${model} to prices.yaml.`,
       })),
   );

@@ -1,17 +1,17 @@
-/** The lint `weak_key`: declared keys that are short enough to be guessed. */
+/** The lint `weak_key`: declared keys with less than 128 bits. */
 
-import type { Doubt, LintSubject } from "./rule.ts";
+import type { LintFinding, LintSubject } from "./rule.ts";
 
-/** 128 bits in characters of base64. */
+/** Characters of base64 that hold 128 bits. */
 const MIN_LENGTH = 22;
 
-/** Declared keys of fewer characters than 128 bits need. Their values are not shown. */
-export function weakKeys({ snapshot }: LintSubject): Doubt[] {
+/** Reports declared keys that are too short for 128 bits. Messages show the length, never the key. */
+export function weakKeys({ snapshot }: LintSubject): LintFinding[] {
   return snapshot.keys
     .filter(({ key }) => key.reveal().length < MIN_LENGTH)
     .map(({ alias, key, at }) => ({
       at,
-      message: `The key ${alias} has ${key.reveal().length} characters: it can be guessed.`,
-      fix: `Use ${MIN_LENGTH} random characters or more, which are 128 bits: \`openssl rand -hex 32\` makes 64.`,
+      message: `The key ${alias} has ${key.reveal().length} characters: an attacker can guess it.`,
+      fix: `Use at least ${MIN_LENGTH} random characters (128 bits): \`openssl rand -hex 32\` prints 64.`,
     }));
 }

@@ -1,15 +1,15 @@
 /** What steps decide before the body is read. */
 
-import { type Exchange, GatewayError, isGatewayError, type Soon, type Step } from "@sluice/spec";
+import { type Exchange, GatewayError, isGatewayError, type MaybePromise, type Step } from "@sluice/contract";
 
-/** One step's part, with the name that a failure is told under. */
+/** One step's part, with the name that reports of a failure use. */
 export interface BeforeBody {
   readonly name: string;
   readonly decide: NonNullable<Step["beforeBody"]>;
 }
 
 /** Runs the parts one behind the other. It answers without a promise where none of them waits. */
-export function runBeforeBody(parts: readonly BeforeBody[], exchange: Exchange, from = 0): Soon<void> {
+export function runBeforeBody(parts: readonly BeforeBody[], exchange: Exchange, from = 0): MaybePromise<void> {
   for (let index = from; index < parts.length; index += 1) {
     const part = parts[index] as BeforeBody;
     try {

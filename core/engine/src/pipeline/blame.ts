@@ -10,7 +10,7 @@ export function blame(error: unknown, at: Position): unknown {
   return error;
 }
 
-/** The place that an error comes from, `undefined` when nobody said. */
+/** The place that an error comes from, `undefined` when unknown. */
 export function placeOf(error: unknown): Position | undefined {
   return error instanceof Error ? places.get(error) : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { jsonReply } from "@sluice/kit";
-import { fakeExchange, fakeHost } from "@sluice/kit/testing";
+import { fakeExchange, fakeHost } from "@sluice/testing";
 import { checkPipelines, compilePipelines } from "./compile.ts";
 import { line, modelOf, pipelineOf, providerOf, snapshotOf, stepOf, stepsOf } from "./snapshot.fixture.ts";
 

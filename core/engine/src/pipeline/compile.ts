@@ -1,24 +1,26 @@
 /** Compiles pipelines: from the list in YAML to one function a route. */
 
-import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/spec";
+import { GatewayError, type Host, type Operation, type Step, type StepContext, type StepDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
-import type { PipelineSettings, Position, Snapshot, StepSettings } from "../config/snapshot.ts";
+import type { PipelineSettings, Position, Snapshot, StepCondition, StepSettings } from "../config/snapshot.ts";
 import { type BeforeBody } from "./before-body.ts";
 import { blaming } from "./blame.ts";
-import { conditionModelFaults } from "./condition-models.ts";
+import { conditionModelFaults } from "./steps/condition-models.ts";
 import { compose, type Link } from "./compose.ts";
 import { guardrailFaults, isGuarded, refuseUnguarded } from "./guardrails.ts";
-import { type Known, nameFaults } from "./named-things.ts";
+import { type Known, nameFaults } from "./steps/named-things.ts";
 import { checkOrder } from "./order.ts";
 import { RouteTable } from "./routes.ts";
-import { shadowHost } from "./shadow-host.ts";
-import type { ShadowReport } from "./shadow.ts";
-import { decidesOnBody, runOf, wholeStep } from "./step-run.ts";
-import { isReentrant, useFaults } from "./step-uses.ts";
+import { shadowHost } from "./shadow/host.ts";
+import type { ShadowReport } from "./shadow/shadow.ts";
+import { decidesOnBody, runOf, wholeStep } from "./steps/run.ts";
+import { isReentrant, useFaults } from "./steps/uses.ts";
 
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
   readonly name: string;
+  /** Its condition as it is written. Absent: it has none. */
+  readonly when?: StepCondition;
   readonly at: Position;
 }
 
@@ -113,7 +115,11 @@ export function compilePipelines(
       });
     }
     const run = compose(links);
-    const steps = pipeline.steps.map(({ at }, index) => ({ name: links[index]?.name ?? "", at }));
+    const steps = pipeline.steps.map(({ at, when }, index) => ({
+      name: links[index]?.name ?? "",
+      at,
+      ...(when !== undefined && { when }),
+    }));
     for (const { method, path } of pipeline.routes) {
       const { name, operation, deadlineMs, heartbeatMs } = pipeline;
       const outline = { method, path, pipeline: name, operation, steps };

@@ -3,6 +3,8 @@
  * it again, one call at a time, each a fresh attempt. A concurrent one may call it several times at once, for a branch each.
  */
 
+import { receiveBody } from "@sluice/kit";
+import { parentOf } from "@sluice/kit/internals";
 import {
   type Exchange,
   GatewayError,
@@ -11,8 +13,8 @@ import {
   type Step,
   type StepContext,
   type StepFunction,
-} from "@sluice/spec";
-import type { StepTrace } from "./step-trace.ts";
+} from "@sluice/contract";
+import type { StepTrace } from "./steps/trace.ts";
 
 /** One step as the fold sees it. */
 export interface Link {
@@ -33,7 +35,8 @@ interface Traced {
 /** The trace of an exchange; of a branch, that of the exchange it belongs to. */
 function traceOf(exchange: Exchange): StepTrace | undefined {
   const { trace } = exchange as Traced;
-  return trace !== undefined || exchange.parent === undefined ? trace : traceOf(exchange.parent);
+  const parent = parentOf(exchange);
+  return trace !== undefined || parent === undefined ? trace : traceOf(parent);
 }
 
 /** One function that runs the links from the outermost to the innermost. */
@@ -59,7 +62,7 @@ async function runFrom(links: readonly Link[], from: number, ctx: StepContext, c
   try {
     for (;;) {
       if (link === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
-      if (link.needsBody && exchange.request === undefined) await exchange.receive();
+      if (link.needsBody && exchange.request === undefined) await receiveBody(exchange);
       if (link.enter === undefined) break;
       const goes = link.enter(exchange);
       if (goes instanceof Promise ? await goes : goes) break;
@@ -107,7 +110,7 @@ function branchingNext(links: readonly Link[], index: number, ctx: StepContext, 
   return (branch = ctx) => {
     const { exchange } = branch;
     if (used.includes(exchange)) return Promise.reject(misuse(link.name, "called next() twice for one branch"));
-    if (exchange !== ctx.exchange && exchange.parent !== ctx.exchange) {
+    if (exchange !== ctx.exchange && parentOf(exchange) !== ctx.exchange) {
       return Promise.reject(misuse(link.name, "called next() for an exchange that is no branch of its own"));
     }
     used.push(exchange);

@@ -1,6 +1,7 @@
+import { receiveBody } from "@sluice/kit";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { GatewayRequest } from "@sluice/spec";
-import { fakeClient, fakeRequest } from "@sluice/kit/testing";
+import type { GatewayRequest } from "@sluice/contract";
+import { fakeClient, fakeRequest } from "@sluice/testing";
 import { LiveExchange } from "./exchange.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -32,7 +33,7 @@ describe("the deadline of an exchange", () => {
     ["the route's, when the client would wait longer", 60_000, 10_000],
   ])("is %s", async (_name, timeoutMs, expectedMs) => {
     const exchange = open(waiting(timeoutMs), 1_000);
-    await exchange.receive();
+    await receiveBody(exchange);
     expect(exchange.deadlineMs - exchange.startedMs).toBe(expectedMs);
     await vi.advanceTimersByTimeAsync(expectedMs - 1_001);
     expect(exchange.signal.aborted).toBe(false);
@@ -42,14 +43,14 @@ describe("the deadline of an exchange", () => {
 
   it("is past at once when the body alone took longer than the client waits", async () => {
     const exchange = open(waiting(500), 1_000);
-    await exchange.receive();
+    await receiveBody(exchange);
     await vi.advanceTimersByTimeAsync(0);
     expect(exchange.signal.aborted).toBe(true);
   });
 
   it("no longer matters after the end", async () => {
     const exchange = open(waiting(3_000));
-    await exchange.receive();
+    await receiveBody(exchange);
     exchange.end();
     await vi.advanceTimersByTimeAsync(20_000);
     expect(exchange.signal.aborted).toBe(false);

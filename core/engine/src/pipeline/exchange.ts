@@ -1,29 +1,27 @@
-/** The exchange: one client request on its way through the house. */
+/** The exchange: one client request on its way through the gateway. */
 
-import { checkReply, openAttempt } from "@sluice/kit";
+import { checkReply, type ExchangeServices, SERVICES } from "@sluice/kit/internals";
+import { openAttempt } from "@sluice/runtime";
 import {
-  type AbortBilling,
-  type AmbiguousBilling,
   type Attempt,
   type ClientRequest,
   type Clock,
   type ErrorCodeForm,
   type Exchange,
-  type Gate,
   GatewayError,
   type GatewayRequest,
-  type GuardrailOutcome,
   type Identity,
   type JsonDocument,
+  type Lifetime,
   type Model,
   type Operation,
-  type Pricer,
   type Reply,
-  type Soon,
+  type Slots,
+  type MaybePromise,
   type SpendRow,
   type Target,
-} from "@sluice/spec";
-import { IN_BODY, StepTrace } from "./step-trace.ts";
+} from "@sluice/contract";
+import { IN_BODY, StepTrace } from "./steps/trace.ts";
 
 /** What an exchange is made from. */
 export interface ExchangeOptions {
@@ -36,17 +34,17 @@ export interface ExchangeOptions {
   /** What `error.code` is in this client's errors. */
   readonly codeForm?: ErrorCodeForm;
   /** What must agree before the body is read. */
-  readonly beforeBody?: (exchange: Exchange) => Soon<void>;
+  readonly beforeBody?: (exchange: Exchange) => MaybePromise<void>;
   /** Counts bytes that the exchange keeps; false: there is no room for them. */
   readonly hold?: (bytes: number, exchange: Exchange) => boolean;
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
-  /** Notes a call before it is made. Throws when it must not be made. Absent: calls are not noted. */
-  readonly note?: ((exchange: LiveExchange, attempt: Attempt) => void) | undefined;
+  /** Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are not noted. */
+  readonly note?: ((exchange: LiveExchange, attempt: Attempt) => Promise<void> | undefined) | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
-export class LiveExchange implements Exchange {
+export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
   readonly id: string;
   readonly operation: Operation;
   readonly client: ClientRequest;
@@ -57,20 +55,13 @@ export class LiveExchange implements Exchange {
   /** The start on the monotonic clock. */
   readonly startedMs: number;
   readonly headers = new Map<string, string>();
-  readonly state = new Map<symbol, unknown>();
-  readonly gates: Gate[] = [];
+  readonly slots: Slots = [];
   readonly attempts: Attempt[] = [];
-  readonly guardrails: GuardrailOutcome[] = [];
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;
   target: Target | undefined;
-  pricer: Pricer | undefined;
-  abortBilling: AbortBilling | undefined;
-  ambiguousBilling: AmbiguousBilling | undefined;
-  served: Attempt | undefined;
-  isStorable = true;
-  /** What the client was told, or would have been, when the exchange failed. */
+  /** The error that the client got, or would have got, when the exchange failed. */
   failure: GatewayError | undefined;
   leaseIndex = -1;
   /** What the steps did, and how long each took. */
@@ -88,11 +79,11 @@ export class LiveExchange implements Exchange {
   readonly #note: ExchangeOptions["note"];
   #reply: Reply | undefined;
   #replaced: Reply[] | undefined;
-  readonly hold: Exchange["hold"];
+  readonly hold: ExchangeServices["hold"];
   #timer: NodeJS.Timeout;
   #settled: (() => void)[] = [];
   #isOver = false;
-  #received: Promise<void> | undefined;
+  #received: Promise<GatewayRequest | undefined> | undefined;
 
   constructor(options: ExchangeOptions) {
     this.id = options.id;
@@ -111,6 +102,12 @@ export class LiveExchange implements Exchange {
     this.trace = new StepTrace(options.clock, this.startedMs);
     this.deadlineMs = this.startedMs + options.deadlineMs;
     this.#timer = this.#timeOut(options.deadlineMs, "the route's deadline");
+    SERVICES.set(this, this);
+  }
+
+  /** The exchange keeps its time itself: that costs no object. */
+  get lifetime(): Lifetime {
+    return this;
   }
 
   get signal(): AbortSignal {
@@ -128,46 +125,53 @@ export class LiveExchange implements Exchange {
     this.#reply = reply;
   }
 
-  /** Streams and bytes that were the reply before another one was: most go on within that one. */
+  /** Streams and bytes of replaced replies. Most are read through the current reply. */
   get replaced(): readonly Reply[] {
     return this.#replaced ?? [];
   }
 
-  receive(): Promise<void> {
+  readBody(): Promise<GatewayRequest | undefined> {
     this.#received ??= this.#receive();
     return this.#received;
   }
 
-  async #receive(): Promise<void> {
+  async #receive(): Promise<GatewayRequest | undefined> {
     const waiting = this.#beforeBody?.(this);
     if (waiting instanceof Promise) await waiting;
-    // The client's time is no step's.
+    // The time that the client takes is not attributed to a step.
     const place = this.trace.turnTo(IN_BODY);
     const request = await this.#read(this);
     this.trace.turnTo(place);
     this.request = request;
     if (request?.timeoutMs !== undefined) this.#shorten(request.timeoutMs);
+    return request;
   }
 
   note(step: string, text: string, about?: string): void {
     this.trace.note(step, text, about);
   }
 
-  beginAttempt(target: Target, provider: string, document?: JsonDocument): Attempt {
+  openAttempt({ model }: Exchange, target: Target, provider: string, document?: JsonDocument): Attempt {
     const attempt = openAttempt({
       number: this.attempts.length + 1,
       target,
-      model: this.model,
+      model,
       provider,
       startedAtMs: this.#clock.now(),
     });
     attempt.document = document;
-    this.#note?.(this, attempt);
+    attempt.noted = this.#note?.(this, attempt);
     this.attempts.push(attempt);
     return attempt;
   }
 
-  /** Who comes after the end, out of a branch that was given up, is told at once. */
+  /** Takes an attempt from the list: its call must not be made, and it has no row. */
+  withdraw(attempt: Attempt): void {
+    const index = this.attempts.indexOf(attempt);
+    if (index >= 0) this.attempts.splice(index, 1);
+  }
+
+  /** Callbacks registered after the end, from an abandoned branch, run immediately. */
   onSettle(settled: () => void): void {
     if (this.#isOver) settled();
     else this.#settled.push(settled);
@@ -193,7 +197,7 @@ export class LiveExchange implements Exchange {
     }, leftMs);
   }
 
-  /** The exchange is over: its deadline no longer matters, and who waited for its end is told, once. */
+  /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
   end(): void {
     clearTimeout(this.#timer);
     this.#isOver = true;

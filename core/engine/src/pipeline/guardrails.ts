@@ -1,4 +1,4 @@
-/** Guardrails and pipelines: a guardrail that somebody relies on runs, or nothing does. */
+/** Checks of guardrails in pipelines. The configuration is refused when a required guardrail would not run. */
 
 import {
   GatewayError,
@@ -7,11 +7,11 @@ import {
   type StepDefinition,
   type StepFunction,
   type TextPart,
-} from "@sluice/spec";
-import { nameFix } from "../config/explain.ts";
+} from "@sluice/contract";
+import { nameFix } from "../config/validate/explain.ts";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, PipelineSettings } from "../config/snapshot.ts";
-import { isAlways } from "./step-uses.ts";
+import { isAlways } from "./steps/uses.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 

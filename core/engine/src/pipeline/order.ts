@@ -1,9 +1,9 @@
 /** Checks the order of a pipeline's steps against what the definitions say, with the reason of each rule. */
 
-import type { StepDefinition } from "@sluice/spec";
+import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
 import type { PipelineSettings, StepSettings } from "../config/snapshot.ts";
-import { conditionOf, covers } from "./step-uses.ts";
+import { conditionOf, covers } from "./steps/uses.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
@@ -79,7 +79,7 @@ function requireFaults(
     .flatMap((rule) => {
       const sometimes = outer.find((other) => all.get(other.use)?.provides?.includes(rule.capability));
       if (sometimes !== undefined) {
-        // That who a request is from is asked of every request is a finding of its own.
+        // A condition on the authenticating step has its own finding.
         if (rule.capability === "identity") return [];
         return {
           at: sometimes.at,

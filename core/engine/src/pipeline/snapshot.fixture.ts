@@ -1,6 +1,6 @@
 /** Settings as the configuration would give them, for tests of pipelines and generations. */
 
-import type { StepDefinition } from "@sluice/spec";
+import type { StepDefinition } from "@sluice/contract";
 import { defineStep } from "@sluice/kit";
 import type { ModelSettings, PipelineSettings, Position, ProviderSettings, Snapshot, StepSettings } from "../config/snapshot.ts";
 

@@ -12,8 +12,8 @@ export interface PluginCode {
 }
 
 /**
- * Where the plugins' code is. A file of the user's own goes by the name that YAML says, a package by its own: which of a bundle's
- * plugins runs is told by the file.
+ * Where the plugins' code is. A file of the user's own goes by the name that YAML says, a package by its own: the file
+ * identifies the plugin of a bundle.
  */
 export function pluginCode(plugins: readonly LoadedPlugin[]): PluginCode[] {
   return plugins.flatMap(({ url, version, specifier, definitions }): PluginCode[] => {

@@ -7,7 +7,7 @@ import type {
   StateDefinition,
   StepDefinition,
   StoreDefinition,
-} from "@sluice/spec";
+} from "@sluice/contract";
 
 /** A loaded plugin and where it came from. */
 export interface LoadedPlugin {

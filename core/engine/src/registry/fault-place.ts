@@ -1,7 +1,8 @@
 /** Where the fault of a plugin is: the file, line and column of what it threw, or of its syntax error. */
 
+import { errorMessage } from "@sluice/contract";
 import { spawnSync } from "node:child_process";
-import { stackPlaces } from "@sluice/kit";
+import { stackPlaces } from "@sluice/runtime";
 
 /** The head of a syntax error's stack: the place, the line of code, and a mark below the column. */
 const HEAD = /^(?:file:\/\/)?(\/.*):(\d+)\n(?:.*\n){1,4}?( *)\^/;
@@ -26,7 +27,7 @@ export function thrownAt(error: unknown): string | undefined {
 
 /** A message, and the place in the plugin where it was thrown. */
 export function withPlace(error: unknown): string {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorMessage(error);
   const place = thrownAt(error);
   return place === undefined ? said : `${said} (${place})`;
 }

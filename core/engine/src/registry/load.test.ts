@@ -96,17 +96,17 @@ describe("loading plugins", () => {
     expect(findings.map(({ at }) => at.line)).toEqual(wrong.map((_, index) => index + 2));
     const said = new Map(findings.map(({ at, message, fix }) => [wrong[at.line - 2], `${message} ${fix}`]));
     expect(said.get("acme@^3.0.0")).toBe(
-      "Plugin acme is installed as 2.3.4, and ^3.0.0 is asked for. Install acme@^3.0.0, or ask for ^2.3.4.",
+      "Plugin acme is installed as 2.3.4, but the configuration needs ^3.0.0. Install acme@^3.0.0, or write ^2.3.4.",
     );
-    expect(said.get("acme@new")).toContain('"new" of plugin acme@new is no version range.');
+    expect(said.get("acme@new")).toContain('"new" of plugin acme@new is not a version range.');
     expect(said.get("absent")).toContain("Plugin absent is not installed. Run npm install absent");
     expect(said.get("./absent.ts")).toContain(`does not exist. Create ${join(folder, "absent.ts")}`);
     expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts:1:\d+\.$/s);
     expect(said.get("./throws.ts")).toContain("cannot be loaded: no licence");
-    expect(said.get("./old.ts")).toContain("is written for apiVersion 7, and this engine speaks 1.");
-    expect(said.get("./nothing.ts")).toContain("is no definition");
+    expect(said.get("./old.ts")).toContain("is written for apiVersion 7, but this engine supports 1.");
+    expect(said.get("./nothing.ts")).toContain("is not a definition");
     expect(said.get("./half.ts")).toContain("has no name, config or create");
-    expect(said.get("./strange.ts")).toContain("is no definition");
+    expect(said.get("./strange.ts")).toContain("is not a definition");
     expect(said.get("./twice.ts")).toContain("The step shout is provided twice, by ./shout.ts and by ./twice.ts.");
   });
 
@@ -136,9 +136,9 @@ describe("loading plugins", () => {
   it("refuses another version than the one asked for with both numbers, also under an alias, and a name that YAML cannot say", () => {
     const { findings } = load("voice@^1.2.0", "voice-old@^2.0.0", "Voice_2");
     expect(findings.map(({ message }) => message)).toEqual([
-      "Plugin voice is installed as 2.0.0, and ^1.2.0 is asked for.",
-      "Plugin voice-old is installed as 1.4.0, and ^2.0.0 is asked for.",
-      "Plugin Voice_2 is installed under the name Voice_2, which no `use` can say.",
+      "Plugin voice is installed as 2.0.0, but the configuration needs ^1.2.0.",
+      "Plugin voice-old is installed as 1.4.0, but the configuration needs ^2.0.0.",
+      "Plugin Voice_2 is installed under the name Voice_2, which `use` cannot name.",
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { satisfies, validRange } from "semver";
-import { API_VERSION, type AnyDefinition } from "@sluice/spec";
+import { errorMessage, API_VERSION, type AnyDefinition } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
 import type { PluginReference } from "../config/snapshot.ts";
 import { type Definitions, indexDefinitions, type LoadedPlugin } from "./definitions.ts";
@@ -48,7 +48,7 @@ export async function loadPlugins(
         findings.push({
           at: reference.at,
           message: `The ${kind} ${name} is provided twice, by ${owner} and by ${reference.specifier}.`,
-          fix: "Remove one of the two, or install one under a name of its own: npm install other-name@npm:package@version.",
+          fix: "Remove one of the two, or install one under another name: npm install other-name@npm:package@version.",
         });
       }
       owners.set(`${kind}/${name}`, reference.specifier);
@@ -83,11 +83,11 @@ async function loadPlugin({ specifier, at }: PluginReference, timeoutMs: number)
 }
 
 function loadFault(specifier: string, path: string, error: unknown): Fault {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = errorMessage(error);
   const message = `Plugin ${specifier} cannot be loaded: ${said}`;
   if ((error as { readonly code?: unknown } | null)?.code === "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING") {
     const fix =
-      "Compile the package to JavaScript and install that (npm run build, npm pack): Node runs no TypeScript of an installed package.";
+      "Compile the package to JavaScript and install the result (npm run build, npm pack): Node does not run TypeScript of an installed package.";
     return { message, fix };
   }
   const files = [...filesOf(pathToFileURL(path).href).keys()];
@@ -108,8 +108,8 @@ function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
   });
   if (NAME.test(alias)) return { ...loaded, definitions, ownNames };
   return {
-    message: `Plugin ${loaded.specifier} is installed under the name ${alias}, which no \`use\` can say.`,
-    fix: "Install it under a name in lower case with hyphens.",
+    message: `Plugin ${loaded.specifier} is installed under the name ${alias}, which \`use\` cannot name.`,
+    fix: "Install it under a name of lower-case letters, digits and hyphens.",
   };
 }
 
@@ -151,7 +151,7 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   const range = at < 0 ? "*" : specifier.slice(at + 1);
   if (validRange(range) === null) {
     return {
-      message: `${JSON.stringify(range)} of plugin ${specifier} is no version range.`,
+      message: `${JSON.stringify(range)} of plugin ${specifier} is not a version range.`,
       fix: `Write ${name}@^1.0.0, for example.`,
     };
   }
@@ -162,8 +162,8 @@ function locatePackage(specifier: string, from: string): Located | Fault {
   const version = manifest?.version;
   if (version === undefined || !satisfies(version, range)) {
     return {
-      message: `Plugin ${name} is installed as ${version ?? "no version"}, and ${range} is asked for.`,
-      fix: `Install ${name}@${range}, or ask for ^${version ?? "1.0.0"}.`,
+      message: `Plugin ${name} is installed as ${version ?? "no version"}, but the configuration needs ${range}.`,
+      fix: `Install ${name}@${range}, or write ^${version ?? "1.0.0"}.`,
     };
   }
   const isAlias = manifest?.name !== undefined && manifest.name !== name;
@@ -208,14 +208,14 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
     !KINDS.has(definition.kind)
   ) {
     return {
-      message: `The default export of plugin ${specifier} is no definition.`,
+      message: `The default export of plugin ${specifier} is not a definition.`,
       fix: "Export the result of defineStep, defineProvider, defineGuardrail or defineStore.",
     };
   }
   if (definition.apiVersion !== API_VERSION) {
     return {
-      message: `Plugin ${specifier} is written for apiVersion ${String(definition.apiVersion)}, and this engine speaks ${API_VERSION}.`,
-      fix: "Install a version of the plugin, or of Sluice, that fits.",
+      message: `Plugin ${specifier} is written for apiVersion ${String(definition.apiVersion)}, but this engine supports ${API_VERSION}.`,
+      fix: "Install a matching version of the plugin or of Sluice.",
     };
   }
   if (typeof definition.name !== "string" || typeof definition.create !== "function" || typeof definition.config !== "object") {

@@ -1,6 +1,6 @@
-/** Providers whose credential is not set, as if it were: for whoever asks what they can do, and not for calls. */
+/** Fills in placeholders for missing credentials, so that a provider's capabilities can be read. Not for calls. */
 
-import { type JsonSchema, Secret } from "@sluice/spec";
+import { type JsonSchema, Secret } from "@sluice/contract";
 import type { ProviderSettings } from "../config/snapshot.ts";
 import type { Definitions } from "./definitions.ts";
 

@@ -2,7 +2,7 @@
 
 import { rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeLog, type LogLine } from "@sluice/kit/testing";
+import { fakeLog, type LogLine } from "@sluice/testing";
 import { loadPlugins } from "./load.ts";
 import { watchPluginFiles } from "./plugin-files.ts";
 

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Log } from "@sluice/spec";
+import type { Log } from "@sluice/contract";
 import type { LoadedPlugin } from "./definitions.ts";
 import { filesOf, stampOf } from "./resolve-hook.ts";
 
@@ -16,7 +16,7 @@ export interface PluginFiles {
 const LOOK_MS = 1_000;
 
 interface Watched {
-  /** Of the contents that were loaded; `undefined` when they had changed before anybody looked. */
+  /** Of the contents that were loaded; `undefined` when they had changed before the first check. */
   readonly digest: string | undefined;
   /** The size and time of the contents that were last looked into. */
   seen: string;

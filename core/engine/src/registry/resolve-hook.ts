@@ -1,5 +1,5 @@
 /**
- * Looks on while modules find each other: a plugin file of the user's own, wherever it lies, can import the kit and the spec that
+ * Looks on while modules find each other: a plugin file of the user's own, wherever it lies, can import the kit and the contract that
  * this engine runs with, and it is known which files a plugin is made of.
  */
 
@@ -8,7 +8,7 @@ import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 
 /** The packages that a plugin builds on. An installed copy beside the plugin wins. */
-const SHARED = /^@sluice\/(?:kit|spec)(?:\/|$)/;
+const SHARED = /^@sluice\/(?:contract|kit|runtime|testing)(?:\/|$)/;
 /** What names a file and not a package. */
 const FILE = /^(?:\.{0,2}\/|file:)/;
 

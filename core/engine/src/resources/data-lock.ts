@@ -1,5 +1,6 @@
 /** The data folder belongs to one gateway at a time: a lock that goes with its process, however that ends. */
 
+import { errorMessage } from "@sluice/contract";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartError } from "./installation.ts";
@@ -10,7 +11,7 @@ const TIMEOUT_MS = 2_000;
 
 /** A lock that is held. */
 export interface DataLock {
-  /** Gives the folder to whoever comes next. */
+  /** Releases the folder. */
   release(): void;
 }
 
@@ -27,7 +28,7 @@ export function lockDataFolder(directory: string): DataLock {
     database.exec("pragma locking_mode = exclusive; begin exclusive; commit;");
   } catch (error) {
     database?.close();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     if (!reason.includes("locked")) {
       throw new StartError(`The data folder's lock ${path} cannot be used: ${reason}. Correct it, or delete the file.`, {
         cause: error,

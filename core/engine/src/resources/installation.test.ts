@@ -28,7 +28,7 @@ describe("an installation", () => {
     expect(() => readFileSync(join(folder, "master.key"))).toThrow("ENOENT");
   });
 
-  it.each(["", "\n", "sk-short\n"])("does not start with a master.key of %j: it would be a key that everybody knows", (text) => {
+  it.each(["", "\n", "sk-short\n"])("does not start with a master.key of %j: it would be a key that is known to all", (text) => {
     writeFileSync(join(folder, "master.key"), text);
     expect(() => open()).toThrow(/holds no master key/);
   });

@@ -1,5 +1,6 @@
 /** The installation's own secrets: the master key and the pepper, made on the first start and kept in the data folder. */
 
+import { errorMessage } from "@sluice/contract";
 import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ export interface InstallationOptions {
   readonly dataDirectory: string;
   /** `SLUICE_MASTER_KEY`, when set. */
   readonly masterKey: string | undefined;
-  /** Whether a master key may be made: only where nobody but this machine can connect. */
+  /** Whether a master key may be made: only where no other machine can connect. */
   readonly mayMakeMasterKey: boolean;
 }
 
@@ -57,7 +58,7 @@ export function openInstallation(options: InstallationOptions): Installation {
   } catch (error) {
     if (error instanceof StartError) throw error;
     // What the system says of making a folder on a read-only disk names neither.
-    const reason = unwritable(dataDirectory) ?? (error instanceof Error ? error.message : String(error));
+    const reason = unwritable(dataDirectory) ?? errorMessage(error);
     throw new StartError(
       `The data folder ${dataDirectory} cannot be used: ${reason}. Correct it, or name another in server.data_directory.`,
       {
@@ -79,7 +80,7 @@ function readPepper(path: string): Buffer {
 
 function readMasterKey(path: string): Pick<Installation, "masterKey" | "isNewMasterKey" | "masterKeyFile"> {
   const { value, isNew } = keep(path, () => `sk-${randomBytes(32).toString("base64url")}`);
-  // An empty or cut file must not become a key that everybody knows.
+  // An empty or cut file must not become a key that is known to all.
   if (value.length < MIN_MASTER_KEY_LENGTH) {
     throw new StartError(`${path} holds no master key. Delete it, and the next start makes a new one.`);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { KeyRecord, TeamRecord } from "@sluice/spec";
-import { fakeClock } from "@sluice/kit/testing";
+import type { KeyRecord, TeamRecord } from "@sluice/contract";
+import { fakeClock } from "@sluice/testing";
 import { KeyRing } from "./key-ring.ts";
 
 const MASTER_KEY = "master-key-of-24-letters";

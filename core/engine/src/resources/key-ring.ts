@@ -1,7 +1,7 @@
 /** The key ring: keys to identities, from the master key and the store with its teams, with a short memory. */
 
 import { createHmac, createSecretKey, hash, type KeyObject } from "node:crypto";
-import type { Clock, Identity, KeyRecord, KeyStore, RecordLimits, TeamRecord, TeamStore } from "@sluice/spec";
+import type { Clock, Identity, KeyRecord, KeyStore, RecordLimits, TeamRecord, TeamStore } from "@sluice/contract";
 
 /** What a key ring is made from. */
 export interface KeyRingOptions {
@@ -10,6 +10,21 @@ export interface KeyRingOptions {
   readonly keys: Pick<KeyStore, "findByDigest" | "ownedTags">;
   readonly teams: Pick<TeamStore, "find">;
   readonly clock: Clock;
+  /** The master key from before a rotation. Absent, and `undefined`: there is none. */
+  readonly previousMaster?: () => PreviousMaster | undefined;
+}
+
+/** A master key that is accepted beside the present one. */
+export interface PreviousMaster {
+  readonly key: { reveal(): string };
+  /** In milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
+/** How often the previous master key was accepted by this process, and when it was last. */
+export interface PreviousMasterUse {
+  readonly count: number;
+  readonly lastMs: number | undefined;
 }
 
 /** How long a look-up is believed: another process may have changed the store. */
@@ -35,6 +50,8 @@ export class KeyRing {
   readonly #tags = new Map<string, { readonly isOwned: boolean; readonly untilMs: number }>();
   /** Declared keys as members of their teams. */
   #members = new WeakMap<Identity, Remembered>();
+  readonly #previousMaster: NonNullable<KeyRingOptions["previousMaster"]>;
+  #previousUse: PreviousMasterUse = { count: 0, lastMs: undefined };
   /** Counts the changes: a look-up that began before one is not remembered after it. */
   #changes = 0;
   readonly #master: Identity = Object.freeze({
@@ -56,6 +73,7 @@ export class KeyRing {
     this.#teams = options.teams;
     this.#clock = options.clock;
     this.#masterFingerprint = this.fingerprint(options.masterKey);
+    this.#previousMaster = options.previousMaster ?? (() => undefined);
   }
 
   /** HMAC-SHA-256 of a key under the pepper, hexadecimal. 1.2 µs: a random key of 256 bits needs no slow hash. */
@@ -78,13 +96,30 @@ export class KeyRing {
   identify(presented: string, fingerprint = this.fingerprint(presented)): Identity | undefined | Promise<Identity | undefined> {
     if (fingerprint === this.#masterFingerprint) return this.#master;
     const remembered = this.#remembered.get(fingerprint);
-    if (remembered !== undefined && this.#clock.now() < remembered.untilMs) return remembered.identity;
-    return this.#load(presented, fingerprint);
+    const isRemembered = remembered !== undefined && this.#clock.now() < remembered.untilMs;
+    if (isRemembered && remembered.identity !== undefined) return remembered.identity;
+    // An edit may name the key while it is remembered as unknown.
+    if (this.#isPreviousMaster(fingerprint)) {
+      this.#previousUse = { count: this.#previousUse.count + 1, lastMs: this.#clock.now() };
+      return this.#master;
+    }
+    return isRemembered ? undefined : this.#load(presented, fingerprint);
+  }
+
+  get previousMasterUse(): PreviousMasterUse {
+    return this.#previousUse;
+  }
+
+  #isPreviousMaster(fingerprint: string): boolean {
+    const previous = this.#previousMaster();
+    if (previous === undefined || this.#clock.now() >= previous.untilMs) return false;
+    return this.fingerprint(previous.key.reveal()) === fingerprint;
   }
 
   /** The id of a key, whatever its state; `undefined` for what is no key. The one from before a rotation counts. */
   async idOf(presented: string): Promise<string | undefined> {
-    if (this.fingerprint(presented) === this.#masterFingerprint) return this.#master.keyId;
+    const fingerprint = this.fingerprint(presented);
+    if (fingerprint === this.#masterFingerprint || this.#isPreviousMaster(fingerprint)) return this.#master.keyId;
     return (await this.#keys.findByDigest(this.digest(presented)))?.id;
   }
 
@@ -177,7 +212,7 @@ function identityOf(record: KeyRecord, team: TeamRecord | undefined): Identity {
     userId: userId ?? undefined,
     teamId: teamId ?? undefined,
     models: record.models,
-    // Nobody's rows are not everybody's: without a user or a team the key reads its own.
+    // A key without a user or team reads its own rows, not those of all keys without one.
     spendScope: hasScope ? spendScope : "key",
     tags: record.tags,
     ...(record.allowedTags.length === 0 ? {} : { allowedTags: record.allowedTags }),

@@ -1,6 +1,6 @@
 /** What outlives generations: values counted by their holders and keyed by what they are. */
 
-import type { SharedValue } from "@sluice/spec";
+import type { SharedValue } from "@sluice/contract";
 
 interface Held {
   readonly value: SharedValue;
@@ -11,7 +11,7 @@ interface Held {
 export class SharedPool {
   readonly #held = new Map<string, Held>();
 
-  /** The value of a key, made when nobody holds one. Every call is one hold. */
+  /** The value of a key, created when no caller holds one. Every call is one hold. */
   acquire<T extends SharedValue>(key: string, make: () => T): T {
     const existing = this.#held.get(key);
     if (existing !== undefined) {
@@ -23,7 +23,7 @@ export class SharedPool {
     return value;
   }
 
-  /** The value of a key while somebody holds it. Looking is no hold. */
+  /** The value of a key while a caller holds it. This call is not a hold. */
   find(key: string): SharedValue | undefined {
     return this.#held.get(key)?.value;
   }

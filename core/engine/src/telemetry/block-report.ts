@@ -2,7 +2,7 @@
 
 import type { LogOrigin } from "./log.ts";
 
-/** Code that belongs to somebody: a plugin, or the gateway itself. */
+/** The owner of code: a plugin, or the gateway itself. */
 export interface CodeOwner {
   readonly name: string;
   /** URL of a module, or of a folder with a slash at its end. */
@@ -21,9 +21,9 @@ export interface BlockReport {
   readonly blockedMs: number;
   /** Whose code was running: a plugin, `gateway`, or `unknown`. */
   readonly plugin: string;
-  /** The innermost function of that owner, and where: `run (file:///srv/plugins/mine.ts:44)`; `undefined` when nobody saw it. */
+  /** The innermost function of that owner, and where: `run (file:///srv/plugins/mine.ts:44)`; `undefined` when it was not seen. */
   readonly at: string | undefined;
-  /** The innermost functions, whoever they belong to. */
+  /** The innermost functions of any owner. */
   readonly stack: readonly string[];
 }
 
@@ -34,11 +34,11 @@ export interface BlockWatchData {
   readonly thresholdMs: number;
   readonly beatMs: number;
   readonly owners: readonly CodeOwner[];
-  /** From here on a block is told while it lasts, in milliseconds: the loop may never come round again. */
+  /** Milliseconds after which a running block is reported: the event loop may never continue. */
   readonly endlessMs: number;
   /** What the log of the main thread was made with. */
   readonly logOrigin: LogOrigin;
-  /** Where a supervising process reads what stands still, a line of JSON each; absent in a single process. */
+  /** Where a supervising process reads blocked event loops, a line of JSON each; absent in a single process. */
   readonly reportFd?: number | undefined;
 }
 
@@ -48,8 +48,8 @@ export const BEAT = { count: 0, gapMs: 1 } as const;
 /** The name of the gateway's own code among the owners. */
 export const GATEWAY_CODE = "gateway";
 const UNKNOWN = "unknown";
-/** Functions of a stack that are told. */
-const KEPT_FRAMES = 8;
+/** Maximum frames of a reported stack. */
+const MAX_FRAMES = 8;
 
 /** A report of a stack, innermost function first. A plugin that called the gateway's own code is the one that blocks. */
 export function reportOf(blockedMs: number, frames: readonly BlockFrame[], owners: readonly CodeOwner[]): BlockReport {
@@ -61,7 +61,7 @@ export function reportOf(blockedMs: number, frames: readonly BlockFrame[], owner
     blockedMs,
     plugin: found?.owner ?? UNKNOWN,
     at: found === undefined ? undefined : text(found.frame),
-    stack: frames.slice(0, KEPT_FRAMES).map(text),
+    stack: frames.slice(0, MAX_FRAMES).map(text),
   };
 }
 

@@ -8,7 +8,7 @@ import { BEAT, type BlockFrame, type BlockReport, type BlockWatchData, reportOf 
 /** A stack that could not be read for so long after the block is that of something else. */
 const GIVE_UP_MS = 100;
 
-/** The count before the first beat: nobody is served yet. */
+/** The count before the first heartbeat: the gateway serves no request yet. */
 const NOT_BEGUN = 0;
 
 const { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin, reportFd } = workerData as BlockWatchData;
@@ -26,7 +26,7 @@ let toldMs = endlessMs / 2;
 
 setInterval(() => {
   const nowMs = performance.now();
-  // The whole process stood still, or the machine did: that is nobody's doing. Reading a stack keeps this thread busy itself.
+  // The whole process or the machine was suspended: no plugin is the cause. Reading a stack also keeps this thread busy.
   const wasStopped = nowMs - lastLookMs > beatMs + thresholdMs / 2 && !isLooking;
   lastLookMs = nowMs;
   const newCount = Atomics.load(beats, BEAT.count);
@@ -56,10 +56,10 @@ send("ready");
 async function tell({ plugin, blockedMs, at, stack }: BlockReport): Promise<void> {
   const { createLog, withFields } = await import("./log.ts");
   const log = withFields(createLog(logOrigin.level), logOrigin.fields);
-  log.error("the event loop stands still", { plugin, blocked_ms: blockedMs, at, stack });
+  log.error("the event loop is blocked", { plugin, blocked_ms: blockedMs, at, stack });
 }
 
-/** The main thread holds the channel to the supervising process, and stands still. */
+/** The main thread holds the channel to the supervising process, and is blocked. */
 function tellSupervisor(report: BlockReport): void {
   if (reportFd === undefined) return;
   try {

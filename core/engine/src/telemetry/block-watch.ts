@@ -5,31 +5,31 @@
 
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import type { Log } from "@sluice/spec";
+import type { Log } from "@sluice/contract";
 import { BEAT, type BlockReport, type BlockWatchData, type CodeOwner } from "./block-report.ts";
 import { originOf } from "./log.ts";
 import { PROCESS_METRICS } from "./metric-table.ts";
 import type { MetricRegistry } from "./metrics.ts";
 
-/** What is watched, and who is told. */
+/** Options of the event-loop monitor. */
 export interface BlockWatchOptions {
-  /** A block as long as this is told; 0 watches nothing. */
+  /** Minimum duration of a reported block, in milliseconds. 0 disables the monitor. */
   readonly thresholdMs: number;
   readonly owners: readonly CodeOwner[];
   readonly metrics: MetricRegistry;
   readonly log: Log;
-  /** Where a supervising process reads what stands still; absent in a single process. */
+  /** Where a supervising process reads blocked event loops; absent in a single process. */
   readonly reportFd?: number | undefined;
   /** After how long that process ends this one, in milliseconds; 0: never. */
   readonly endedAfterMs?: number;
 }
 
-/** Beats within the threshold: a block is told at the latest when it is a quarter longer. */
+/** Heartbeats within the threshold. A block is reported at the latest when it exceeds the threshold by a quarter. */
 const BEATS = 4;
-const LEAST_BEAT_MS = 10;
+const MIN_BEAT_MS = 10;
 /** Of one plugin's blocks a line is logged this often at most. */
 const QUIET_MS = 10_000;
-/** A block is told while it lasts from here on. */
+/** Duration from which a running block is reported before it ends. */
 const ENDLESS_MS = 2_000;
 /** The thread holds the stack of one block at a time, and the names of the loaded modules. */
 const THREAD_HEAP_MB = 64;
@@ -40,7 +40,7 @@ const THREAD_ENTRY = `
   import(require("node:worker_threads").workerData.url);
 `;
 
-/** Blocks of one plugin that no line has told yet. */
+/** Blocks of one plugin that are not logged yet. */
 interface Untold {
   count: number;
   totalMs: number;
@@ -49,7 +49,7 @@ interface Untold {
 
 /** A watch over the event loop. */
 export interface BlockWatch {
-  /** From now on blocks are told. Resolves when the thread listens, or never will. */
+  /** Starts reporting. Resolves when the thread listens or has failed. */
   begin(): Promise<void>;
   end(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
   const blocks = metrics.counter(PROCESS_METRICS.blocks);
   const blockedSeconds = metrics.counter(PROCESS_METRICS.blockedSeconds);
   if (thresholdMs === 0) return { begin: () => Promise.resolve(), end: () => Promise.resolve() };
-  const beatMs = Math.max(LEAST_BEAT_MS, Math.round(thresholdMs / BEATS));
+  const beatMs = Math.max(MIN_BEAT_MS, Math.round(thresholdMs / BEATS));
   const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   // The code is named before the process is ended for it.
   const endlessMs = endedAfterMs === 0 ? ENDLESS_MS : Math.min(ENDLESS_MS, endedAfterMs / 2);
@@ -82,7 +82,7 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
     kept.totalMs += blockedMs;
     if (nowMs - kept.toldAtMs < QUIET_MS) return;
     const { count, totalMs } = kept;
-    log.warn("the event loop stood still", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
+    log.warn("the event loop was blocked", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
     untold.set(plugin, { count: 0, totalMs: 0, toldAtMs: nowMs });
   };
   const listens = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
     else tell(message);
   });
   // Nothing depends on it but the telling.
-  thread.on("error", (error) => log.warn("the watch over the event loop has ended", { error }));
+  thread.on("error", (error) => log.warn("the event loop monitor has stopped", { error }));
   thread.on("exit", () => listens.resolve());
   let timer: NodeJS.Timeout | undefined;
   let lastMs = 0;

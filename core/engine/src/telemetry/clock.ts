@@ -1,6 +1,6 @@
 /** The process's clock. */
 
-import type { Clock } from "@sluice/spec";
+import type { Clock } from "@sluice/contract";
 
 export const systemClock: Clock = Object.freeze({
   now: () => Date.now(),

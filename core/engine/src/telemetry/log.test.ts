@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 /** Runs lines of code in a process of its own, because the log writes to the file descriptor of standard error. */
 function logged(level: string, code: string): { text: string; lines: Record<string, unknown>[] } {
   const script = `
-    import { GatewayError, Secret } from "@sluice/spec";
+    import { GatewayError, Secret } from "@sluice/contract";
     import { createLog, withFields } from ${JSON.stringify(join(import.meta.dirname, "log.ts"))};
     const secret = new Secret("OPENAI_API_KEY", "sk-very-secret");
     const log = createLog(${JSON.stringify(level)});

@@ -1,7 +1,7 @@
 /** The log: pino behind the house's own interface, on standard error. */
 
 import { pino } from "pino";
-import { isGatewayError, type Log } from "@sluice/spec";
+import { isGatewayError, type Log } from "@sluice/contract";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 

@@ -1,8 +1,8 @@
-/** The engine's own metrics: their names, labels and what they say. `docs/metrics.md` is made from this table. */
+/** The engine's own metrics: names, labels and help texts. `docs/metrics.md` is generated from this table. */
 
-import type { HistogramDescription, MetricDescription } from "@sluice/spec";
+import type { HistogramDescription, MetricDescription } from "@sluice/contract";
 
-/** Seconds, from a reply out of a cache to the longest reasoning. */
+/** Seconds, from a cached reply to the longest reasoning. */
 const DURATIONS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Seconds that the gateway itself takes. */
 const OVERHEADS = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];
@@ -10,55 +10,55 @@ const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_
 
 const metric = <T extends MetricDescription>(description: T): T => Object.freeze(description);
 
-/** Counted behind every reply, from the exchange and its rows. */
+/** Counted after every reply, from the exchange and its rows. */
 export const REQUEST_METRICS = {
   requests: metric({
     name: "sluice_requests_total",
-    help: "Requests that came to an end, by route, status and configured model; status 499 where the client had left.",
+    help: "Finished requests by route, status and configured model. Status 499: the client disconnected.",
     labels: ["route", "status", "model"],
   }),
   failures: metric({
     name: "sluice_request_failures_total",
-    help: "Requests that failed, by route and error code (docs/errors.md).",
+    help: "Failed requests by route and error code (docs/errors.md).",
     labels: ["route", "code"],
   }),
   duration: metric<HistogramDescription>({
     name: "gen_ai_server_request_duration_seconds",
-    help: "From the request line to the end of the reply.",
+    help: "Time from the request line to the end of the reply.",
     labels: ["gen_ai_operation_name", "gen_ai_request_model"],
     buckets: DURATIONS,
   }),
   firstToken: metric<HistogramDescription>({
     name: "gen_ai_server_time_to_first_token_seconds",
-    help: "From the request line to the first content of the upstream that answered, streams and whole replies.",
+    help: "Time from the request line to the first content of the upstream that answered, for streams and whole replies.",
     labels: ["gen_ai_operation_name", "gen_ai_request_model"],
     buckets: DURATIONS,
   }),
   overhead: metric<HistogramDescription>({
     name: "sluice_request_overhead_seconds",
-    help: "What the gateway itself took until the headers of the reply: without the waiting for upstreams.",
+    help: "Time that the gateway itself took before the headers of the reply, without waits for upstreams.",
     labels: ["route"],
     buckets: OVERHEADS,
   }),
   attempts: metric({
     name: "sluice_attempts_total",
-    help: "Upstream calls by deployment, outcome (success, failure, partial) and error code (none when it went well).",
+    help: "Upstream calls by deployment, outcome (success, failure, partial) and error code (none after a success).",
     labels: ["deployment", "outcome", "code"],
   }),
   attemptDuration: metric<HistogramDescription>({
     name: "gen_ai_client_operation_duration_seconds",
-    help: "Upstream calls from their beginning to their end.",
+    help: "Duration of upstream calls.",
     labels: ["gen_ai_operation_name", "gen_ai_provider_name", "deployment"],
     buckets: DURATIONS,
   }),
   moreAttempts: metric({
     name: "sluice_extra_attempts_total",
-    help: "Upstream calls beyond the first of a request: kind retry (the same model again), fallback (another model), hedge (beside one that was still under way).",
+    help: "Upstream calls after the first of a request, by kind: retry (the same model), fallback (another model), hedge (in parallel with a running attempt).",
     labels: ["kind", "deployment"],
   }),
   tokens: metric({
     name: "sluice_tokens_total",
-    help: "Tokens of rows by type (input, output, cached, reasoning) and source (provider, estimated).",
+    help: "Tokens of spend rows by type (input, output, cached, reasoning) and source (provider, estimated).",
     labels: ["deployment", "type", "source"],
   }),
   tokenUsage: metric<HistogramDescription>({
@@ -69,38 +69,38 @@ export const REQUEST_METRICS = {
   }),
   cost: metric({
     name: "sluice_cost_nano_usd_total",
-    help: "Money by the rows, in billionths of a US dollar. Rows without a price are not in it.",
+    help: "Cost of spend rows, in billionths of a US dollar. Rows without a price are excluded.",
     labels: ["deployment", "model"],
   }),
   unpriced: metric({
     name: "sluice_unpriced_rows_total",
-    help: "Rows whose cost is unknown.",
+    help: "Spend rows with an unknown cost.",
     labels: ["deployment"],
   }),
   cache: metric({
     name: "sluice_cache_requests_total",
-    help: "Requests that came through a cache step, by result: hit, miss or bypass.",
+    help: "Requests that reached a cache step, by result: hit, miss or bypass.",
     labels: ["result"],
   }),
   verdicts: metric({
     name: "sluice_guardrail_verdicts_total",
-    help: "Verdicts of guardrails.",
+    help: "Guardrail verdicts by guardrail, direction, verdict and mode.",
     labels: ["guardrail", "direction", "verdict", "mode"],
   }),
 } as const;
 
-/** Found by looking when the page is asked for. */
+/** Read when the page is requested. */
 export const STATE_METRICS = {
-  generation: metric({ name: "sluice_generation", help: "The number of the generation that new requests get." }),
+  generation: metric({ name: "sluice_generation", help: "The number of the generation that serves new requests." }),
   config: metric({
     name: "sluice_config_info",
-    help: "Always 1: the digest of the configuration that runs, and how it came to be.",
+    help: "Always 1. The labels have the digest and the origin of the running configuration.",
     labels: ["digest", "origin"],
   }),
-  drift: metric({ name: "sluice_config_drift_files", help: "Files whose contents are not those that run." }),
+  drift: metric({ name: "sluice_config_drift_files", help: "Configuration files that differ from the running configuration." }),
   waiting: metric({
     name: "sluice_restart_waiting_files",
-    help: "Files of plugins that have changed since they were loaded; they wait for sluice restart.",
+    help: "Plugin files that changed after they were loaded; run sluice restart to load them.",
   }),
   applies: metric({
     name: "sluice_config_applies_total",
@@ -109,30 +109,30 @@ export const STATE_METRICS = {
   }),
   failing: metric({
     name: "sluice_config_failing_generations_total",
-    help: "Generations whose requests failed where those before did not (server.auto_rollback): taken back, or kept because going back would have opened what the edit closed.",
+    help: "Generations whose requests failed although earlier ones did not (server.auto_rollback). Each was rolled back, or kept because a rollback would widen access.",
   }),
-  draining: metric({ name: "sluice_draining_generations", help: "Older generations that still serve what they began." }),
-  drainingLeases: metric({ name: "sluice_draining_leases", help: "Requests that older generations still serve." }),
-  drainingAge: metric({ name: "sluice_draining_oldest_seconds", help: "The age of the oldest request of an older generation." }),
-  inFlight: metric({ name: "sluice_requests_in_flight", help: "Requests that are being served." }),
+  draining: metric({ name: "sluice_draining_generations", help: "Older generations with requests under way." }),
+  drainingLeases: metric({ name: "sluice_draining_leases", help: "Requests under way in older generations." }),
+  drainingAge: metric({ name: "sluice_draining_oldest_seconds", help: "Age of the oldest request in an older generation." }),
+  inFlight: metric({ name: "sluice_requests_in_flight", help: "Requests under way." }),
   breaker: metric({
     name: "sluice_deployment_breaker",
-    help: "0: closed, requests go there; 1: half open, the next one decides; 2: open, none does.",
+    help: "0: closed, requests use the deployment. 1: half open, the next request decides. 2: open, no request uses it.",
     labels: ["deployment"],
   }),
   ejections: metric({
     name: "sluice_deployment_ejections_total",
-    help: "How often a breaker has opened.",
+    help: "Times that the deployment's breaker opened.",
     labels: ["deployment"],
   }),
   deploymentInFlight: metric({
     name: "sluice_deployment_in_flight",
-    help: "Requests that use a deployment.",
+    help: "Requests that use the deployment.",
     labels: ["deployment"],
   }),
   queued: metric({
     name: "sluice_deployment_queued",
-    help: "Requests that wait for a slot of a deployment.",
+    help: "Requests that wait for a slot of the deployment.",
     labels: ["deployment"],
   }),
   outbox: metric({
@@ -141,55 +141,61 @@ export const STATE_METRICS = {
   }),
   lag: metric({
     name: "sluice_ledger_lag_seconds",
-    help: "How long spend rows have been waiting for the store; 0 when it has all of them.",
+    help: "Time that the oldest spend row has waited for the store; 0 when the store has all rows.",
   }),
   storeFailing: metric({ name: "sluice_ledger_store_failing", help: "1 while the store refuses spend rows." }),
-  dataFolder: metric({ name: "sluice_data_folder_intact", help: "0 while the data folder is removed or replaced." }),
+  dataFolder: metric({ name: "sluice_data_folder_intact", help: "1 normally, 0 while the data folder is removed or replaced." }),
   writable: metric({
     name: "sluice_ledger_writable",
-    help: "0 while spend rows cannot be stored: the disk is full, or a file is gone. Requests are refused before any upstream is called.",
+    help: "1 normally, 0 while spend rows cannot be stored because the disk is full or a file is missing. Requests are then refused before any upstream call.",
   }),
-  keptRows: metric({ name: "sluice_ledger_kept_rows", help: "Spend rows in memory that the outbox did not take yet." }),
+  keptRows: metric({ name: "sluice_ledger_kept_rows", help: "Spend rows in memory that are not yet in the outbox." }),
   stateAway: metric({
     name: "sluice_shared_state_away",
-    help: "1 while the server of shared state is away and this process decides alone.",
+    help: "1 while the shared-state server is unreachable and this process decides alone.",
   }),
 } as const;
 
-/** How the process is. */
+/** Of each process. */
 export const PROCESS_METRICS = {
   loopDelay: metric({
     name: "sluice_event_loop_delay_seconds",
-    help: "How late the event loop came round since the page was last asked for, over a second at least: the median, the 99th of a hundred and the worst.",
+    help: "Event-loop delay since the last scrape, over at least one second: p50, p99 and maximum.",
     labels: ["quantile"],
   }),
   blocks: metric({
     name: "sluice_event_loop_blocks_total",
-    help: "How often the event loop stood still for `server.block_warning` or longer, by the plugin whose code was running; gateway for its own, unknown where nobody could be seen.",
+    help: "Event-loop blocks of `server.block_warning` or longer, by the plugin whose code was running: gateway for the gateway's code, unknown if not attributed.",
     labels: ["plugin"],
   }),
   blockedSeconds: metric({
     name: "sluice_event_loop_blocked_seconds_total",
-    help: "How long it stood still then.",
+    help: "Total duration of these event-loop blocks, by plugin.",
     labels: ["plugin"],
   }),
-  memory: metric({ name: "process_resident_memory_bytes", help: "Memory that the process has in use." }),
-  heap: metric({ name: "nodejs_heap_size_used_bytes", help: "Memory of live and dead objects in V8's heap." }),
+  memory: metric({ name: "process_resident_memory_bytes", help: "Resident memory of the process." }),
+  heap: metric({
+    name: "nodejs_heap_size_used_bytes",
+    help: "Memory of objects in V8's heap, including garbage not yet collected.",
+  }),
   cpu: metric({ name: "process_cpu_seconds_total", help: "Processor time, user and system." }),
-  files: metric({ name: "process_open_fds", help: "Open files and sockets, where the system tells." }),
-  started: metric({ name: "process_start_time_seconds", help: "When the process began, in seconds since 1970." }),
+  files: metric({ name: "process_open_fds", help: "Open files and sockets, where the system reports them." }),
+  started: metric({ name: "process_start_time_seconds", help: "Start time of the process, in seconds since 1970." }),
 } as const;
 
-/** Of several workers: known to the process that supervises them. */
-export const CREW_METRICS = {
-  serving: metric({ name: "sluice_workers", help: "Workers that take requests; fewer than server.workers while one is mended." }),
+/** Of all workers, reported by the supervisor. */
+export const WORKER_METRICS = {
+  serving: metric({
+    name: "sluice_workers",
+    help: "Workers that take requests; fewer than server.workers while a worker is restarted.",
+  }),
   leaving: metric({
     name: "sluice_workers_leaving",
-    help: "Workers that a restart has replaced and that finish what they have under way.",
+    help: "Workers that a restart replaced and that finish their last requests.",
   }),
   hung: metric({
     name: "sluice_worker_hung_total",
-    help: "Workers that were ended because their event loop stood still for server.hung_worker_timeout.",
+    help: "Workers that were killed because their event loop was blocked for server.hung_worker_timeout.",
   }),
-  ends: metric({ name: "sluice_worker_ends_total", help: "Workers that ended by themselves while they took requests." }),
+  ends: metric({ name: "sluice_worker_ends_total", help: "Workers that exited unexpectedly while they took requests." }),
 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fakeLog, type LogLine } from "@sluice/kit/testing";
+import { fakeLog, type LogLine } from "@sluice/testing";
 import { createMetrics, pluginMetrics } from "./metrics.ts";
 import { joinPages, prometheusText } from "./prometheus.ts";
 
@@ -43,7 +43,7 @@ describe("metrics", () => {
     metrics.counter(description).with("1", "2").add();
     expect(metrics.counter({ ...description }).with("1", "2")).toBe(metrics.counter(description).with("1", "2"));
     expect(metrics.counter(description).with("1", "3")).not.toBe(metrics.counter(description).with("1", "2"));
-    expect(() => metrics.counter({ ...description, help: "Other." })).toThrow("described in another way");
+    expect(() => metrics.counter({ ...description, help: "Other." })).toThrow("another description");
     expect(() => metrics.counter(description).with("1")).toThrow("has 2 labels");
   });
 

@@ -1,6 +1,15 @@
-/** The registry of metrics: cells that the hot path adds to, read when somebody asks for the page. */
+/** The registry of metrics. The hot path adds to cells; a scrape reads them. */
 
-import type { Counter, Gauge, Histogram, HistogramDescription, Labelled, Log, MetricDescription, Metrics } from "@sluice/spec";
+import type {
+  Counter,
+  Gauge,
+  Histogram,
+  HistogramDescription,
+  Labelled,
+  Log,
+  MetricDescription,
+  Metrics,
+} from "@sluice/contract";
 
 /** Sets of label values of one metric. What comes beyond is counted under `other`: a scrape has a bounded size. */
 const MAX_CELLS = 1_000;
@@ -55,7 +64,7 @@ export function createMetrics(log: Log): MetricRegistry {
     const known = entries.get(description.name);
     if (known !== undefined) {
       if (look !== undefined || !isSame(known, kind, description, bounds)) {
-        throw new Error(`The metric ${description.name} exists already, and is described in another way.`);
+        throw new Error(`The metric ${description.name} already exists with another description.`);
       }
       return known;
     }
@@ -63,7 +72,7 @@ export function createMetrics(log: Log): MetricRegistry {
     const width = description.labels?.length ?? 0;
     const make = kind === "histogram" ? () => new HistogramCell(bounds) : () => new NumberCell();
     const onFull = (): void => {
-      log.warn("a metric has too many sets of labels: new ones are counted under other", { metric: description.name });
+      log.warn("a metric has too many label sets: new ones are counted under other", { metric: description.name });
     };
     const entry = { kind, description, bounds, cells: new Cells<Cell>(description.name, width, make, onFull), look };
     entries.set(description.name, entry);

@@ -15,27 +15,37 @@ const EXIT_FINDINGS = 1;
 const STDOUT = 1;
 const STDERR = 2;
 
+const { beats, heldMs, whenHeld, ownUrls } = workerData as StartWatchData;
+
 /** The gateway's own code, and the kit's: a plugin that called it is the one that is named. */
 const OWN = [
   new URL("../", import.meta.url).href,
   new URL("./", import.meta.resolve("@sluice/kit")).href,
-  new URL("./", import.meta.resolve("@sluice/spec")).href,
+  new URL("./", import.meta.resolve("@sluice/contract")).href,
+  new URL("./", import.meta.resolve("@sluice/runtime")).href,
+  ...ownUrls,
 ];
 
-const { beats, heldMs, whenHeld } = workerData as StartWatchData;
 let last = Atomics.load(beats, 0);
 let silentLooks = 0;
 let isTold = false;
+const parent = process.ppid;
 
 setInterval(() => {
   const now = Atomics.load(beats, 0);
   // Looks are counted and not time: a machine that stood still is no plugin's doing.
   silentLooks = now === last ? silentLooks + 1 : 0;
   last = now;
+  // A held event loop cannot notice that the supervising process is gone.
+  if (isTold && isWorker() && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
   if (silentLooks * LOOK_MS < heldMs || isTold) return;
   isTold = true;
   look();
 }, LOOK_MS);
+
+function isWorker(): boolean {
+  return whenHeld.kind === "report" && whenHeld.reportFd !== undefined;
+}
 
 /** Stops the main thread at its next statement or loop, reads its functions, and lets it go on, or ends the process there. */
 function look(): void {
@@ -83,23 +93,46 @@ function tell(frames: readonly BlockFrame[], end: () => void): void {
 /** A file of the user's, or of an installed package that is built on the kit. */
 function isOfPlugin(url: string): boolean {
   if (!url.startsWith("file:") || OWN.some((own) => url.startsWith(own))) return false;
-  return !url.includes("/node_modules/") || dependsOnKit(dirname(fileURLToPath(url)));
+  return !url.includes("/node_modules/") || packageOf(fileURLToPath(url)) !== undefined;
 }
 
-function dependsOnKit(folder: string): boolean {
+/** The package of a plugin's file; the file itself, as the reader of the message finds it, where no package is built on the kit. */
+function nameOf({ url }: BlockFrame): string {
+  const file = fileURLToPath(url);
+  return packageOf(file) ?? relativeTo(file);
+}
+
+/** The name of the package that a file belongs to; `undefined` where that does not depend on the kit. */
+function packageOf(path: string): string | undefined {
+  const folder = dirname(path);
   const file = join(folder, "package.json");
-  if (!existsSync(file)) return folder !== dirname(folder) && dependsOnKit(dirname(folder));
-  const { dependencies, peerDependencies } = JSON.parse(readFileSync(file, "utf8")) as Readonly<
-    Record<string, object | undefined>
-  >;
-  return ["@sluice/kit", "@sluice/spec"].some((name) => name in { ...dependencies, ...peerDependencies });
+  if (!existsSync(file)) return folder === path ? undefined : packageOf(folder);
+  const { name, dependencies, peerDependencies } = manifestIn(file);
+  const isBuiltOnKit = ["@sluice/kit", "@sluice/contract"].some((one) => one in { ...dependencies, ...peerDependencies });
+  return isBuiltOnKit ? (name ?? relativeTo(folder)) : undefined;
+}
+
+interface Manifest {
+  readonly name?: string;
+  readonly dependencies?: object;
+  readonly peerDependencies?: object;
+}
+
+/** A file that cannot be read names nothing. */
+function manifestIn(file: string): Manifest {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Manifest;
+  } catch {
+    return {};
+  }
 }
 
 function print(held: BlockFrame | undefined): void {
   const file = held === undefined ? "" : relativeTo(fileURLToPath(held.url));
   const at = { file, line: held?.line ?? 1, column: 1 };
   const name = held === undefined || held.function === "" ? "" : ` (${held.function})`;
-  const message = `The code of a plugin${name} ran for ${heldMs / 1_000} s without a pause.`;
+  const owner = held === undefined ? "a plugin" : `the plugin ${nameOf(held)}`;
+  const message = `The code of ${owner}${name} ran for ${heldMs / 1_000} s without a pause.`;
   const fix = "End its loop: a gateway with this plugin would not start.";
   const line =
     whenHeld.kind === "end" && whenHeld.json
@@ -111,8 +144,9 @@ function print(held: BlockFrame | undefined): void {
 function report(held: BlockFrame | undefined): void {
   const at =
     held === undefined ? undefined : `${held.function === "" ? "(anonymous)" : held.function} (${held.url}:${held.line})`;
-  const known: BlockReport = { blockedMs: heldMs, plugin: "unknown", at, stack: [] };
-  const fields = { level: 50, time: new Date().toISOString(), blocked_ms: heldMs, at };
+  const plugin = held === undefined ? "unknown" : nameOf(held);
+  const known: BlockReport = { blockedMs: heldMs, plugin, at, stack: [] };
+  const fields = { level: 50, time: new Date().toISOString(), plugin, blocked_ms: heldMs, at };
   writeSync(STDERR, `${JSON.stringify({ ...fields, msg: "a plugin holds up the start" })}\n`);
   if (whenHeld.kind === "report" && whenHeld.reportFd !== undefined) writeSync(whenHeld.reportFd, `${JSON.stringify(known)}\n`);
 }

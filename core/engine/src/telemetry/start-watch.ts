@@ -16,6 +16,8 @@ export interface StartWatchData {
   readonly beats: Int32Array<SharedArrayBuffer>;
   readonly heldMs: number;
   readonly whenHeld: WhenHeld;
+  /** Prefixes of URLs: the code of the program that starts the gateway, which is no plugin. */
+  readonly ownUrls: readonly string[];
 }
 
 /** Plugins may hold the event loop so long before they are served with, in milliseconds. */
@@ -29,10 +31,13 @@ const THREAD_ENTRY = `
   import(require("node:worker_threads").workerData.url);
 `;
 
-/** Watches until the function that it returns is called, which resolves when the thread has ended. */
-export function watchStart(whenHeld: WhenHeld, heldMs = HELD_MS): () => Promise<void> {
+/**
+ * Watches until the function that it returns is called, which resolves when the thread has ended. `ownUrls` are prefixes of URLs: the
+ * code of the program that starts the gateway, which is no plugin.
+ */
+export function watchStart(whenHeld: WhenHeld, ownUrls: readonly string[], heldMs = HELD_MS): () => Promise<void> {
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const workerData: StartWatchData = { beats, heldMs, whenHeld };
+  const workerData: StartWatchData = { beats, heldMs, whenHeld, ownUrls };
   const url = new URL(`./start-watch-thread${extname(import.meta.url)}`, import.meta.url).href;
   const thread = new Worker(THREAD_ENTRY, {
     eval: true,

@@ -1,6 +1,6 @@
-import type { Frame, FrameRole, StreamSink, Usage } from "@sluice/spec";
+import type { Frame, FrameRole, StreamSink, Usage } from "@sluice/contract";
 import { describe, expect, it } from "vitest";
-import { REPLY_MODEL, requestOf } from "../testing/contract/subject.ts";
+import { REPLY_MODEL, requestOf } from "@sluice/testing";
 import { ChunkWriter, createStreamTranslator } from "./chunk-writer.ts";
 
 function collected(write: (writer: ChunkWriter) => void) {

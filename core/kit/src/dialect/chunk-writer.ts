@@ -1,4 +1,7 @@
-/** Streams of another dialect as chunks of the reference dialect: the bookkeeping that every translator needs. */
+/**
+ * Writes streams of another dialect as chunks of the reference dialect, with the bookkeeping that
+ * every translator needs.
+ */
 
 import {
   type FrameRole,
@@ -9,19 +12,19 @@ import {
   type StreamTranslator,
   type UpstreamEvent,
   type Usage,
-} from "@sluice/spec";
+} from "@sluice/contract";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { extraContent, type ReplyCall } from "./reply.ts";
 import { usageJson } from "./usage.ts";
 
-/** The most that is kept of one stream: thoughts wait for their signature. */
+/** The maximum characters kept for one stream: thoughts wait for their signature. */
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
 
-/** A translator of one stream: it is given each event and says what it means. */
+/** Translates one stream: it gets each event and writes chunks. */
 export type EventHandler = (event: UpstreamEvent) => void;
 
-/** A translator of a dialect without an end mark: `end` is told that the connection has ended in good order. */
+/** A translator of a dialect without an end mark: `end` runs after the connection closed cleanly. */
 export interface StreamHandler {
   readonly event: EventHandler;
   readonly end: () => void;
@@ -55,8 +58,9 @@ interface Call {
 }
 
 /**
- * Writes chunks: the role in the first one, one id, created and model in all, an index in every tool delta, one finish, then the
- * usage, then the end. Texts are written as text at once: nothing is built that is serialised a moment later.
+ * Writes chunks: the role in the first one; one id, created and model in all; an index in every
+ * tool delta; one finish, then the usage, then the end. Text deltas are written as JSON text
+ * directly, without an intermediate object.
  */
 export class ChunkWriter {
   readonly #head: string;
@@ -75,12 +79,12 @@ export class ChunkWriter {
     this.#head = `${JSON.stringify(this.#base).slice(0, -1)},"choices":[{"index":0,"delta":`;
   }
 
-  /** Where chunks go from now on. */
+  /** Sets the sink of the following chunks. */
   into(sink: StreamSink): void {
     this.#sink = sink;
   }
 
-  /** Whether the model made a call. */
+  /** Whether the reply has a tool call. */
   get hasCalls(): boolean {
     return this.#calls.size > 0;
   }
@@ -89,7 +93,7 @@ export class ChunkWriter {
     return this.#isFinished;
   }
 
-  /** The reply has begun: the role. It is written by itself before the first delta. */
+  /** Begins the reply: writes the role. The first delta does this by itself. */
   begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
@@ -108,15 +112,15 @@ export class ChunkWriter {
     this.#write(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
   }
 
-  /** A whole thinking block, for the client to give back: `{type: "thinking", thinking, signature}`. */
+  /** Writes a whole thinking block, which the client sends back: `{type: "thinking", thinking, signature}`. */
   thinkingBlock(block: JsonObject): void {
     this.begin();
     this.#write(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
   }
 
   /**
-   * A piece of a thought that will be signed, or of its signature. The text is written at once, and both are kept for the block
-   * that the client gives back.
+   * Writes a part of a thought that will be signed, or of its signature. The text is written
+   * immediately. Text and signature are also kept for the block that the client sends back.
    */
   thought(key: string | number, { text = "", signature = "" }: { readonly text?: string; readonly signature?: string }): void {
     const thought = this.#thoughts.get(key) ?? { thinking: "", signature: "" };
@@ -126,20 +130,20 @@ export class ChunkWriter {
     this.reasoning(text);
   }
 
-  /** The thought is complete: its block is written if it was signed. Nothing happens where there was none. */
+  /** Ends a thought: its block is written if it was signed. Without a thought it has no effect. */
   thoughtEnd(key: string | number): void {
     const thought = this.#thoughts.get(key);
     this.#thoughts.delete(key);
     if (thought !== undefined && thought.signature !== "") this.thinkingBlock({ type: "thinking", ...thought });
   }
 
-  /** Further members of a delta, `annotations` for example. */
+  /** Writes further members of a delta, for example `annotations`. */
   delta(delta: JsonObject): void {
     this.begin();
     this.#write(JSON.stringify(delta), "content");
   }
 
-  /** A call begins. `key` is how the provider tells blocks apart; the client reads the ordinal among calls. */
+  /** Begins a call. `key` is the provider's identifier of the block; the client reads the ordinal among calls. */
   callStart(key: string | number, { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">): void {
     this.begin();
     const index = this.#calls.size;
@@ -148,7 +152,7 @@ export class ChunkWriter {
     this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
   }
 
-  /** A piece of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
+  /** Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
   callArguments(key: string | number, piece: string): void {
     if (piece === "") return;
     const call = this.#call(key);
@@ -156,19 +160,19 @@ export class ChunkWriter {
     this.#write(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
   }
 
-  /** A call is complete: one that streamed no arguments has the empty object for them. */
+  /** Ends a call. A call without streamed arguments gets the empty object. */
   callEnd(key: string | number): void {
     if (!this.#call(key).hasArguments) this.callArguments(key, "{}");
   }
 
-  /** A call in one piece. */
+  /** Writes a whole call. */
   call(key: string | number, call: ReplyCall): void {
     this.callStart(key, call);
     this.callArguments(key, call.arguments);
     this.callEnd(key);
   }
 
-  /** Why the choice ended. The first word counts. */
+  /** Sets the finish reason of the choice. The first call counts. */
   finish(native: string | undefined, table: FinishTable, extra: JsonObject = {}): void {
     if (this.#isFinished) return;
     this.begin();
@@ -183,12 +187,12 @@ export class ChunkWriter {
     this.#to.frame(chunkFrame({ ...this.#base, choices: [choice] }), "content");
   }
 
-  /** The usage so far. It is written at the end, once; the last word counts. */
+  /** Sets the usage so far. It is written once, at the end; the last call counts. */
   usage(usage: Usage | undefined): void {
     this.#usage = usage ?? this.#usage;
   }
 
-  /** The dialect's end. Throws `upstream_invalid_response` when nothing said why the reply ended. */
+  /** Ends the stream. Throws `upstream_invalid_response` without a finish reason. */
   done(): void {
     if (this.#isDone) return;
     if (!this.#isFinished) {
@@ -216,7 +220,7 @@ export class ChunkWriter {
   #call(key: string | number): Call {
     const call = this.#calls.get(key);
     if (call === undefined) {
-      throw new GatewayError("upstream_invalid_response", "The upstream's stream goes on with a call that it never began.");
+      throw new GatewayError("upstream_invalid_response", "The upstream's stream continues a call that it never began.");
     }
     return call;
   }

@@ -1,14 +1,17 @@
-/** Embeddings for dialects of their own: the texts of a request, and a reply made of vectors. */
+/** Embeddings for other dialects: the texts of a request, and a reply made of vectors. */
 
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/spec";
+import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 import { writtenDocument } from "../json/document.ts";
-import { inputCount } from "../openai/embeddings.ts";
-import { floatsToBase64 } from "../openai/embeddings-format.ts";
-import { invalidReply } from "../openai/skeleton-reply.ts";
+import { inputCount } from "../openai/embeddings/embeddings.ts";
+import { floatsToBase64 } from "../openai/embeddings/format.ts";
+import { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
 import { invalidField } from "./refusal.ts";
-import type { RequestFields } from "./request-fields.ts";
+import type { RequestFields } from "./request/request-fields.ts";
 
-/** The texts of an embeddings request. Throws `invalid_field` for none, and refuses tokens, which are another model's. */
+/**
+ * The texts of an embeddings request. Throws `invalid_field` for none. Refuses tokens: their
+ * encoding belongs to another model.
+ */
 export function embeddingTexts({ body: { input }, refuse }: Pick<RequestFields, "body" | "refuse">): readonly string[] {
   const list: readonly (JsonValue | undefined)[] = Array.isArray(input) ? (input as readonly JsonValue[]) : [input];
   if (list.length === 0) throw invalidField("input", "a text or a list of texts");
@@ -26,8 +29,9 @@ function fail(path: string, rule: string): never {
 }
 
 /**
- * The reply of an embeddings call: a vector for each input, in their order, each as the client asked for it. A text stands for a
- * vector that is base64 already. Throws `upstream_invalid_response` for another number of vectors, and for what is none.
+ * The reply of an embeddings call: a vector for each input, in their order, each in the requested
+ * format. A string is a vector in base64. Throws `upstream_invalid_response` for a wrong number of
+ * vectors, and for an invalid one.
  */
 export function embeddingsReply(
   request: ProviderRequest,
@@ -42,8 +46,8 @@ export function embeddingsReply(
     const isWritten = typeof vector === "string" || format !== "base64";
     return { object: "embedding", index, embedding: isWritten ? vector : floatsToBase64(vector) };
   });
-  const told = usage === undefined ? {} : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
-  return { document: writtenDocument({ object: "list", data, model: request.replyModel, ...told }), usage };
+  const reported = usage === undefined ? {} : { usage: { prompt_tokens: usage.promptTokens, total_tokens: usage.totalTokens } };
+  return { document: writtenDocument({ object: "list", data, model: request.replyModel, ...reported }), usage };
 }
 
 function isVector(value: JsonValue | undefined): value is readonly number[] {

@@ -1,13 +1,16 @@
-/** A provider's errors as the gateway's: status and kind decide the class, phrases tell a full context and a refused content. */
+/**
+ * Converts a provider's errors to the gateway's. Status and kind select the class; phrases identify
+ * a full context and refused content.
+ */
 
-import { type ErrorReply, GatewayError, type GatewayErrorOptions, type JsonObject, type ProviderWords } from "@sluice/spec";
+import { type ErrorReply, GatewayError, type GatewayErrorOptions, type JsonObject, type ProviderWords } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { table } from "../json/table.ts";
 import { scrub } from "../openai/scrub.ts";
-import { readRetryAfterMs } from "../transport/retry-after.ts";
-import { REFUSAL_WORDS, type RefusalClass } from "./refusal-words.ts";
+import { readRetryAfterMs } from "../transport/calls/retry-after.ts";
+import { REFUSAL_WORDS, type RefusalClass } from "./fields/refusal-words.ts";
 
-/** What a failure is. The class decides about another try, another key and another model. */
+/** The class of a failure. It decides about retries, another key and another model. */
 export type FailureClass =
   | "auth"
   /** The credential works, and its account has no access to this one model. */
@@ -21,21 +24,21 @@ export type FailureClass =
   | "bad_request"
   | "server";
 
-/** The words that a provider has for a failure. */
+/** A provider's names for a failure. */
 export interface FailureWords {
   readonly type?: string | undefined;
   readonly code?: string | number | undefined;
 }
 
-/** What a provider's error says. */
+/** A provider's error, as read. */
 export interface UpstreamFailure {
   /** The status of the reply; absent for an error inside a 200 or a stream. */
   readonly status?: number;
-  /** The provider's own message. */
+  /** The provider's message. */
   readonly message?: string | undefined;
-  /** The provider's own words for kind and code: `wordsOf` reads them. */
+  /** The provider's names for kind and code: `wordsOf` reads them. */
   readonly words?: FailureWords | undefined;
-  /** The class, where the provider's kind tells more than the status does. */
+  /** The class, where the provider's kind is more precise than the status. */
   readonly failure?: FailureClass | undefined;
   readonly retryAfterMs?: number | undefined;
   /** The parameter that the provider names. */
@@ -47,12 +50,12 @@ const CODES = table<RefusalClass>(
 );
 const CONTEXT = textsOf("context_window");
 const POLICY = textsOf("content_policy");
-/** Of a 403: what is said of a model concerns that model, not the credential. */
+/** For a 403: a message about a model concerns that model, not the credential. */
 const MODEL = /\bmodels?\b/i;
-/** Of a 401, which is about the credential unless it says otherwise. */
+/** For a 401, which is about the credential unless its message names the access to a model. */
 const MODEL_ACCESS = /\baccess\b[^.]{0,40}\bmodel\b|\bmodel\b[^.]{0,80}\baccess\b/i;
 
-/** All texts of a class in one expression. */
+/** One expression for all texts of a class. */
 function textsOf(means: RefusalClass): RegExp {
   return new RegExp(
     REFUSAL_WORDS.flatMap((row) => (row.text !== undefined && row.means === means ? [row.text.source] : [])).join("|"),
@@ -60,7 +63,10 @@ function textsOf(means: RefusalClass): RegExp {
   );
 }
 
-/** What a provider's codes and message refuse, by the table `REFUSAL_WORDS`; `undefined` where they name neither class. Codes win. */
+/**
+ * The refused object by the provider's codes and message, from the table `REFUSAL_WORDS`;
+ * `undefined` when they match neither class. Codes win.
+ */
 export function refusalOf(message: string | undefined, ...codes: readonly unknown[]): RefusalClass | undefined {
   const known = codes.find((code): code is string => typeof code === "string" && CODES[code] !== undefined);
   if (known !== undefined) return CODES[known];
@@ -70,8 +76,8 @@ export function refusalOf(message: string | undefined, ...codes: readonly unknow
 }
 
 /**
- * What a refusal with status 401 or 403 concerns: what the request holds, one model, or the credential. `code` is the
- * provider's own word.
+ * The object of a refusal with status 401 or 403: the request's content, one model, or the
+ * credential. `code` is the provider's own.
  */
 export function refusedClass(
   status: number | undefined,
@@ -84,7 +90,10 @@ export function refusedClass(
   return message !== undefined && words.test(message) ? "model" : "auth";
 }
 
-/** The words of an error object: `type`, or Google's `status` and Stability's `name`; `code`, or that of an inner error. */
+/**
+ * The names in an error object: `type`, or Google's `status` and Stability's `name`; `code`, or the
+ * code of an inner error.
+ */
 export function wordsOf(error: JsonObject): FailureWords {
   const { type, status, name, code, innererror: inner } = error;
   const innerCode = isObject(inner) ? inner.code : undefined;
@@ -96,7 +105,10 @@ export function wordsOf(error: JsonObject): FailureWords {
 
 const MAX_WORD_CHARACTERS = 100;
 
-/** The provider's words for the client; `undefined` where it said none. Its message is left out where it is about the account. */
+/**
+ * The provider's names and message for the client; `undefined` when it sent none. A message about
+ * the account is left out.
+ */
 function providerWords({ status, words = {}, message }: UpstreamFailure, isOfAccount: boolean): ProviderWords | undefined {
   const { type, code } = words;
   if (status === undefined && type === undefined && code === undefined) return undefined;
@@ -109,17 +121,19 @@ function providerWords({ status, words = {}, message }: UpstreamFailure, isOfAcc
   };
 }
 
-/** Codes that say no more than the status does. */
+/** Codes that add nothing to the status. */
 const GENERIC = /invalid_request|^(?:bad_?request|not_?found)$/i;
 
-/** The message with the provider's code behind it: clients look for that word in the text. */
+/** The message followed by the provider's code: clients search the text for it. */
 function named(message: string, { code }: FailureWords = {}): string {
   if (typeof code !== "string" || !/^[a-z][\w.-]{0,63}$/i.test(code) || GENERIC.test(code) || message.includes(code))
     return message;
+  // A text like a credential is not a code.
+  if (scrub(code) !== code) return message;
   return `${message} (${code})`;
 }
 
-/** The gateway's error of a failure. Messages are scrubbed of keys, URLs and ids. */
+/** The gateway's error for a failure. Messages are scrubbed of keys, URLs and ids. */
 export function upstreamError(given: UpstreamFailure): GatewayError {
   const { status, retryAfterMs, words } = given;
   const text = given.message === undefined || given.message === "" ? undefined : scrub(given.message);
@@ -133,7 +147,7 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
     case "model":
       return new GatewayError(
         "upstream_model_denied",
-        // The provider's words name accounts and projects.
+        // The provider's message names accounts and projects.
         `The provider's account has no access to this model${inBrackets(status)}; ask for another model, or have the operator enable it.`,
         { provider },
       );
@@ -145,7 +159,8 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
       return new GatewayError("upstream_rate_limited", say("The upstream's quota is spent."), {
         retryable: false,
         provider,
-        // A spent quota comes back with the next period: official clients would repeat the 429 at once.
+        // A spent quota returns with the next period. Official clients would repeat the 429
+        // immediately.
         headers: { "x-should-retry": "false" },
       });
     case "rate_limit":
@@ -153,7 +168,7 @@ export function upstreamError(given: UpstreamFailure): GatewayError {
     case "overloaded":
       return new GatewayError("upstream_overloaded", text ?? "The upstream is overloaded.", wait);
     case "timeout":
-      return new GatewayError("upstream_timeout", `The upstream gave up${withStatus(status)}.`, { provider });
+      return new GatewayError("upstream_timeout", `The upstream timed out${withStatus(status)}.`, { provider });
     case "context_window":
       return new GatewayError("context_length_exceeded", say("The prompt does not fit the model's context window."), {
         provider,
@@ -182,7 +197,8 @@ function codeText(words: FailureWords = {}): string | undefined {
 }
 
 function serverError(status: number | undefined, message: string | undefined, provider: ProviderWords | undefined): GatewayError {
-  // A status that no table has is nothing that another try would change. 424: a model behind the upstream failed (Bedrock).
+  // A retry does not change the result of an unknown status. 424: a model behind the upstream
+  // failed (Bedrock).
   const isOdd = status !== undefined && status < 500 && status !== 409 && status !== 424;
   return new GatewayError("upstream_failed", message ?? `The upstream failed${withStatus(status)}.`, {
     provider,
@@ -190,7 +206,7 @@ function serverError(status: number | undefined, message: string | undefined, pr
   });
 }
 
-/** What a refusal refuses: where the status lets it be one, or nothing has a status. */
+/** The refused object, where the status allows a refusal, or there is no status. */
 function refusedIn({ status, message, words = {} }: UpstreamFailure): FailureClass | undefined {
   const isRefusal = status === undefined || status === 400 || status === 404 || status === 413 || status === 422;
   return isRefusal ? refusalOf(message, words.code, words.type) : undefined;
@@ -225,8 +241,8 @@ function withStatus(status: number | undefined): string {
 }
 
 /**
- * Reads an error reply: its object, and how long to wait. `read` finds message and class in the object; an unreadable body
- * leaves the status alone to decide.
+ * Reads an error reply: its object, and the wait before a retry. `read` finds message and class in
+ * the object. With an unreadable body the status alone decides.
  */
 export function readFailure(
   reply: ErrorReply,
@@ -243,7 +259,7 @@ export function readFailure(
   });
 }
 
-/** The object of an error body; the first of a list, which some send. */
+/** The object of an error body. Of a list, which some upstreams send, the first item. */
 export function errorBodyOf(body: string): JsonObject | undefined {
   let value: unknown;
   try {

@@ -1,14 +1,14 @@
-/** Images for dialects of their own: sizes and the shapes that stand for them, and a reply made of images. */
+/** Images for other dialects: sizes, the aspect ratios for them, and a reply made of images. */
 
-import type { DecodedReply, ImageUsage, JsonObject, JsonValue, ProviderRequest } from "@sluice/spec";
+import type { DecodedReply, ImageUsage, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { writtenDocument } from "../json/document.ts";
-import type { ImageSize } from "../openai/image-size.ts";
+import type { ImageSize } from "../openai/tokens/image-size.ts";
 import { invalidField, type Refuse } from "./refusal.ts";
 
-/** A shape that differs by more is another shape. 1792x1024 is 16:9 by 1.6 per cent. */
+/** The maximum relative difference between equal aspect ratios. 1792x1024 differs from 16:9 by 1.6 per cent. */
 const MAX_DIFFERENCE = 0.05;
 
-/** The size that a request asks for; `undefined` for `auto` and for none. Throws `invalid_field`. */
+/** The requested size; `undefined` for `auto` and for none. Throws `invalid_field`. */
 export function readSize(value: JsonValue | undefined): ImageSize | undefined {
   if (value === undefined || value === null || value === "auto") return undefined;
   const [, width, height] = typeof value === "string" ? (/^([1-9]\d{0,4})x([1-9]\d{0,4})$/.exec(value) ?? []) : [];
@@ -16,7 +16,7 @@ export function readSize(value: JsonValue | undefined): ImageSize | undefined {
   return { width: Number(width), height: Number(height) };
 }
 
-/** The nearest of the shapes that a provider knows: `16:9`. Refuses a size whose shape is none of them. */
+/** The nearest aspect ratio that a provider supports: `16:9`. Refuses a size that matches none of them. */
 export function aspectRatioOf({ width, height }: ImageSize, ratios: readonly string[], refuse: Refuse): string {
   const wanted = width / height;
   const differences = ratios.map((name) => {
@@ -30,10 +30,10 @@ export function aspectRatioOf({ width, height }: ImageSize, ratios: readonly str
   return nearest.name;
 }
 
-/** No tokens, which is not the same as unknown: an image that is billed by the piece. */
+/** Zero tokens, which differs from an unknown number: the image is billed by the piece. */
 const NO_TOKENS = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 
-/** The reply of an image call, with the images by the piece. `made` is what their price depends on. */
+/** The reply of an image call, with the number of images. `made` holds the properties that determine their price. */
 export function imagesReply(
   { createdSeconds }: ProviderRequest,
   images: readonly JsonObject[],

@@ -1,6 +1,6 @@
-/** Members of JSON objects: those that are there, and texts that say something. */
+/** Members of JSON objects: present ones, and texts that are not empty. */
 
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 
 /** An object without the members that are `undefined`. */
@@ -13,7 +13,7 @@ export function textIn(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The object that a text is in JSON; `undefined` for a text that is none. */
+/** The object that a JSON text holds; `undefined` for any other text. */
 export function parseObject(text: string): JsonObject | undefined {
   if (!text.trimStart().startsWith("{")) return undefined;
   try {

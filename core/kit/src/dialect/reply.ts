@@ -1,37 +1,47 @@
-/** Whole replies in the reference dialect, and the reading of bodies that become them. */
+/** Whole replies in the reference dialect, and readers of the upstream's bodies. */
 
-import { type DecodedReply, GatewayError, type JsonObject, type JsonValue, type ProviderRequest, type Usage } from "@sluice/spec";
+import {
+  type DecodedReply,
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  type ProviderRequest,
+  type Usage,
+} from "@sluice/contract";
 import { writtenDocument } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { parseBytes } from "../json/prepared.ts";
-import { invalidReply } from "../openai/skeleton-reply.ts";
+import { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { usageJson } from "./usage.ts";
 
-/** A call of a reply. */
+/** A tool call of a reply. */
 export interface ReplyCall {
   readonly id: string;
   readonly name: string;
-  /** JSON text; `{}` when the model gave none. */
+  /** JSON text; `{}` when the model sent none. */
   readonly arguments: string;
-  /** What the provider wants back with the call, under its name: `{ google: { thought_signature } }`. */
+  /**
+   * Data that the provider needs back with the call, under the provider's name: `{ google: {
+   * thought_signature } }`.
+   */
   readonly extra?: JsonObject | undefined;
 }
 
-/** What a model answered. */
+/** A model's answer. */
 export interface ChatAnswer {
   /** The text; empty when there is none. */
   readonly text: string;
   readonly calls?: readonly ReplyCall[];
   /** Readable reasoning. */
   readonly reasoning?: string;
-  /** Blocks that the client must give back unchanged: `{type: "thinking", thinking, signature}`. */
+  /** Blocks that the client must send back unchanged: `{type: "thinking", thinking, signature}`. */
   readonly thinkingBlocks?: readonly JsonObject[];
-  /** The provider's own word. */
+  /** The provider's name for the finish reason. */
   readonly nativeFinish: string | undefined;
   readonly finishTable: FinishTable;
   readonly usage: Usage | undefined;
-  /** Further members of the message, `annotations` for example. */
+  /** Further members of the message, for example `annotations`. */
   readonly message?: JsonObject;
   /** Further members of the choice. */
   readonly choice?: JsonObject;
@@ -75,12 +85,12 @@ function callOf({ id, name, arguments: text, extra }: ReplyCall): JsonObject {
   return { id, type: "function", function: { name, arguments: text === "" ? "{}" : text }, ...extraContent(extra) };
 }
 
-/** `extra_content`, as Google's own layer of the reference dialect writes what a client has to give back. */
+/** `extra_content`: the member of Google's layer of the reference dialect for data that a client sends back. */
 export function extraContent(extra: JsonObject | undefined): JsonObject {
   return extra === undefined ? {} : { extra_content: extra };
 }
 
-/** The object of a body. Throws `upstream_invalid_response` when it is none. */
+/** The object of a body. Throws `upstream_invalid_response` for any other body. */
 export function readJsonBody(body: Uint8Array): JsonObject {
   let value: unknown;
   try {
@@ -88,11 +98,11 @@ export function readJsonBody(body: Uint8Array): JsonObject {
   } catch (cause) {
     throw invalidReply("is not JSON", cause);
   }
-  if (!isObject(value)) throw invalidReply("is no JSON object");
+  if (!isObject(value)) throw invalidReply("is not a JSON object");
   return value;
 }
 
-/** The object of an event's data. Throws `upstream_invalid_response` when it is none. */
+/** The object of an event's data. Throws `upstream_invalid_response` for any other data. */
 export function readJsonEvent(data: string): JsonObject {
   let value: unknown;
   try {
@@ -101,11 +111,11 @@ export function readJsonEvent(data: string): JsonObject {
     throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not JSON.", { cause });
   }
   if (!isObject(value))
-    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is no JSON object.");
+    throw new GatewayError("upstream_invalid_response", "An event of the upstream's stream is not a JSON object.");
   return value;
 }
 
-/** The objects of a list, others left out. */
+/** The objects of a list; other items are left out. */
 export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((each) => isObject(each)) : [];
 }

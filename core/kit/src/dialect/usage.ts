@@ -1,15 +1,16 @@
-/** Usage of another dialect: built from its counts, and written as the reference dialect writes it. */
+/** Usage of another dialect: built from its counts, and written in the reference dialect. */
 
-import type { JsonObject, Usage } from "@sluice/spec";
+import type { JsonObject, Usage } from "@sluice/contract";
 
 export { tokenCount } from "../json/token-count.ts";
 
-/** Totals and parts; a part that is `undefined` is left out. */
+/** Totals and parts; an `undefined` part is left out. */
 export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };
 
 /**
- * A usage. `promptTokens` is the whole prompt, cached parts included, `completionTokens` includes reasoning; a dialect that
- * counts a part beside them adds it first. Returns `undefined` when one of the two totals is unknown.
+ * A usage. `promptTokens` is the whole prompt with cached parts, `completionTokens` includes
+ * reasoning. A dialect that counts a part separately adds it first. Returns `undefined` when one of
+ * the two totals is unknown.
  */
 export function usageOf(parts: UsageParts): Usage | undefined {
   const { promptTokens, completionTokens } = parts;
@@ -18,7 +19,7 @@ export function usageOf(parts: UsageParts): Usage | undefined {
   return { ...known, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
 }
 
-/** The usage object of the reference dialect. Details that are unknown are absent. */
+/** The usage object of the reference dialect. Unknown details are absent. */
 export function usageJson(usage: Usage): JsonObject {
   const prompt = details({
     cached_tokens: usage.cachedTokens,

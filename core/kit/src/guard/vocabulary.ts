@@ -1,8 +1,8 @@
-/** Words that a protocol gives: values and names that say nothing of a client's own. */
+/** The vocabulary of protocols: values and names without a client's own text. */
 
-import { MEMBERS } from "./places.ts";
+import { MEMBERS } from "./document/places.ts";
 
-/** Values of members that hold a word of the protocol. Another value in such a place is a text. */
+/** Values of members for protocol words. Another value in such a place is a text. */
 export const PROTOCOL_WORDS: ReadonlySet<string> = new Set(
   `user assistant system developer tool function model text input_text output_text image image_url input_image input_audio audio_url audio
   video_url video file input_file document refusal custom message reasoning summary_text reasoning_text function_call function_call_output
@@ -29,7 +29,7 @@ const SCHEMA_KEYWORDS = `$schema $id $ref $defs $anchor $comment definitions typ
   pattern minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties
   maxProperties nullable dependentRequired dependentSchemas contains deprecated readOnly writeOnly propertyOrdering`;
 
-/** Members of replies that hold numbers, or words of the provider. */
+/** Members of replies that hold numbers, or the provider's own words. */
 const REPLY_NAMES = `usage prompt_tokens completion_tokens total_tokens input_tokens output_tokens prompt_tokens_details completion_tokens_details
   input_tokens_details output_tokens_details cached_tokens audio_tokens reasoning_tokens accepted_prediction_tokens rejected_prediction_tokens
   cache_creation_input_tokens cache_read_input_tokens cache_creation cost is_byok provider_specific_fields system_fingerprint obfuscation
@@ -37,22 +37,25 @@ const REPLY_NAMES = `usage prompt_tokens completion_tokens total_tokens input_to
   safetyRatings category probability metrics latencyMs inputTokens outputTokens totalTokens billed_units tokens meta top_logprobs bytes token
   logprob`;
 
-/** Names that a dialect or JSON Schema gives to members, wherever. */
+/** Names of members in a dialect or JSON Schema, at any place. */
 export const PROTOCOL_NAMES: ReadonlySet<string> = new Set([
   ...Object.values(MEMBERS).flatMap((members) => Object.keys(members)),
   ...`${SCHEMA_KEYWORDS} ${REPLY_NAMES}`.split(/\s+/),
 ]);
 
-/** Names under which a word of the protocol stands, in a place that no dialect names. */
+/** Names of members for protocol words, in a place that no dialect names. */
 export const WORD_NAMES: ReadonlySet<string> = new Set(
   Object.values(MEMBERS).flatMap((members) => Object.keys(members).filter((name) => members[name] === "word")),
 );
 
-/** What upstreams and gateways make for identifiers: a known prefix and a long random number, or a UUID. Others are judged as texts. */
+/**
+ * Identifiers of upstreams and gateways: a known prefix and a long random number, or a UUID. Others
+ * are checked as texts.
+ */
 const MACHINE_ID =
   /^(?:(?:call|fc|fco|msg|rs|resp|toolu|srvtoolu|tooluse|chatcmpl|cmpl|file|item|ctc|ws|mcp|ig|ci|req|run|thread|asst|batch|gen)[_-])?(?:[0-9a-f]{32,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Whether an identifier can only be one. */
+/** Whether a text can only be an identifier. */
 export function isMachineId(id: string): boolean {
   return MACHINE_ID.test(id);
 }

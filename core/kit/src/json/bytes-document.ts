@@ -1,6 +1,6 @@
-/** A JSON document known by its bytes: nobody has looked into them, and whoever does pays for it then. */
+/** A JSON document that holds bytes: they are decoded and parsed on first use. */
 
-import type { JsonDocument, JsonObject } from "@sluice/spec";
+import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { documentOf } from "./document.ts";
 
 /** The document of bytes that hold a JSON object in UTF-8. They are decoded and parsed on first use of `value` or `with`. */
@@ -8,7 +8,7 @@ export function bytesDocument(bytes: Uint8Array): JsonDocument {
   return new BytesDocument([bytes]);
 }
 
-/** The same for bytes in pieces, which are joined when somebody asks for `bytes`, and never when they are only written. */
+/** The same for bytes in pieces. They are joined on the first use of `bytes`, and not when they are only written. */
 export function piecesDocument(pieces: readonly Uint8Array[]): JsonDocument {
   return new BytesDocument(pieces);
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument } from "./document.ts";
 import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
 import { readMembers } from "./members.ts";

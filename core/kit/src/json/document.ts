@@ -1,26 +1,29 @@
-/** JSON documents that remember their text: the parsed object for reading, the original bytes for forwarding. */
+/** JSON documents that keep their source text: the parsed object for reading, the original bytes for forwarding. */
 
-import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/spec";
+import type { JsonDocument, JsonObject, JsonValue, WholeReply } from "@sluice/contract";
 import { findMember, type Member, readMembers } from "./members.ts";
 
-/** A document read from text. Returns it without looking into the text; `value` parses on first use. */
+/** A document read from text. The text is not checked; `value` parses it on first use. */
 export function documentOf(text: string, bytes?: Uint8Array): JsonDocument {
   return new TextDocument(text, bytes, undefined);
 }
 
-/** A document whose object is already parsed from that text. `members`: where its members stand, where that is known as well. */
+/**
+ * A document with its text and the object parsed from that text. `members`: the positions of its
+ * members, where they are known.
+ */
 export function parsedDocument(text: string, value: JsonObject, bytes?: Uint8Array, members?: readonly Member[]): JsonDocument {
   return new TextDocument(text, bytes, value, members);
 }
 
-/** A document made from an object; its text is written on first use. */
+/** A document made from an object. Its text is written on first use. */
 export function writtenDocument(value: JsonObject): JsonDocument {
   return new TextDocument(undefined, undefined, value);
 }
 
-/** A whole reply with status 200 made from a JSON value, for steps that answer by themselves. */
+/** A whole reply with status 200 made from a JSON value, for steps that answer a request themselves. */
 export function jsonReply(value: JsonValue): WholeReply {
-  // An array has no members to change; nobody asks a reply of this kind for them.
+  // An array has no members to change, and no caller edits this kind of reply.
   return { kind: "whole", status: 200, document: writtenDocument(value as JsonObject) };
 }
 
@@ -70,15 +73,18 @@ class TextDocument implements JsonDocument {
 }
 
 /**
- * Replaces one top-level member of a JSON object's text, reading no further than that member. Returns the text as it is
- * when the object has no such member.
+ * Replaces one top-level member of a JSON object's text. Reads only up to that member. Returns the
+ * text unchanged when the object has no such member.
  */
 export function replaceMember(text: string, key: string, json: string): string {
   const member = findMember(text, key);
   return member === undefined ? text : text.slice(0, member.valueStart) + json + text.slice(member.end);
 }
 
-/** Sets and removes members of an object's text. Every other member keeps its characters. Says where the members stand afterwards. */
+/**
+ * Sets and removes members of an object's text. Every other member keeps its characters. Returns
+ * the new positions of the members too.
+ */
 function editText(
   text: string,
   members: readonly Member[],

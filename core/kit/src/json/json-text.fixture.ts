@@ -1,4 +1,4 @@
-/** Arbitrary JSON texts, written as no serialiser would: odd white space, escapes, duplicates, digits beyond a double. */
+/** Arbitrary JSON texts in unusual forms: odd white space, escapes, duplicates, digits beyond a double. */
 
 import fc from "fast-check";
 
@@ -20,9 +20,9 @@ const number = fc.oneof(
 );
 
 /**
- * A member's key, quoted: from a small set, so that duplicates and hits are common, or anything. A key that ends in a
- * backslash is left out: once V8 13.6 (Node 24.21) has parsed `{"m":1,"\\":1}`, it reads the key of `{"m":1,"\"":1}` as
- * a backslash, so JSON.parse itself cannot be the measure there.
+ * A member's key, quoted: from a small set, so that duplicates and hits are common, or any key.
+ * Keys that end in a backslash are left out. V8 13.6 (Node 24.21) that has parsed `{"m":1,"\\":1}`
+ * reads the key of `{"m":1,"\"":1}` as a backslash, so JSON.parse is no reference there.
  */
 const key = fc.oneof(
   fc.constantFrom('"model"', '"seed"', '"a"', '"mod\\u0065l"', '""', '"\\u0061"'),
@@ -53,7 +53,7 @@ export const objectText = fc.tuple(space, object, space).map((parts) => parts.jo
 /** Texts of any JSON value. */
 export const valueText = value;
 
-/** A megabyte of each thing that makes a careless reader go back and forth. */
+/** A megabyte of each input that makes a backtracking reader slow. */
 export const hostileTexts: Readonly<Record<string, string>> = {
   "backslashes in a string": `{"a":"${"\\".repeat(1_000_000)}`,
   "escaped quotes in a string": `{"a":"${'\\"'.repeat(500_000)}`,

@@ -1,6 +1,7 @@
 /**
- * Walks the top-level members of a JSON object's text without parsing the values. It assumes that `JSON.parse` accepts
- * the text, or will be asked afterwards: on other text it ends early, and always in linear time.
+ * Walks the top-level members of a JSON object's text without parsing the values. It assumes that
+ * `JSON.parse` accepts the text, or will check it later. On other text it ends early. It always
+ * takes linear time.
  */
 
 const QUOTE = 34;
@@ -11,16 +12,16 @@ const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const COMMA = 44;
 
-/** Limits on the shape of a text, checked before anybody recurses into it. */
+/** Limits on the shape of a text, checked before any recursion into it. */
 export interface ShapeLimits {
   readonly maxDepth: number;
   /** Values, counted by their separators. */
   readonly maxNodes: number;
-  /** Members of the outermost object; absent: any number. Only `parseInSlices` looks at it. */
+  /** Members of the outermost object; absent: no limit. Only `parseInSlices` checks it. */
   readonly maxMembers?: number;
 }
 
-/** What the limits refused. */
+/** The exceeded limit. */
 export type ShapeFault = "depth" | "nodes" | "members";
 
 /** One top-level member: offsets into the text. */
@@ -33,7 +34,7 @@ export interface Member {
   readonly end: number;
 }
 
-/** The members of a text and what was wrong with its shape. */
+/** The members of a text, and the fault of its shape. */
 export interface Members {
   readonly members: readonly Member[];
   readonly fault: ShapeFault | undefined;
@@ -51,7 +52,7 @@ export function readMembers(text: string, limits: ShapeLimits = UNBOUNDED): Memb
   return { members, fault: cursor.fault };
 }
 
-/** The first top-level member of a name. Reads no further than it. */
+/** The first top-level member with a name. Reads only up to it. */
 export function findMember(text: string, key: string): Member | undefined {
   const cursor = new MemberCursor(text, UNBOUNDED);
   for (let member = cursor.next(); member !== undefined; member = cursor.next()) {
@@ -60,7 +61,7 @@ export function findMember(text: string, key: string): Member | undefined {
   return undefined;
 }
 
-/** A walk over the members, one at a time. */
+/** An iterator over the members. */
 class MemberCursor {
   fault: ShapeFault | undefined;
   readonly #text: string;
@@ -146,7 +147,7 @@ function stringEnd(text: string, from: number): number {
   let escapes = 0;
   while (text.charCodeAt(quote - 1 - escapes) === BACKSLASH) escapes++;
   if (escapes % 2 === 0) return quote + 1;
-  // Where one quote is escaped many may be: to look for each by itself takes ten times as long as to read on.
+  // One escaped quote is often followed by more. A search for each is ten times slower than a loop.
   for (let at = quote + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === BACKSLASH) at++;

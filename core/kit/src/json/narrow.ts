@@ -1,8 +1,8 @@
 /** Narrowing of JSON values. */
 
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
-/** Tells an object from every other value; arrays and null are none. */
+/** Whether a value is an object; arrays and null are not. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,14 @@
-/** Large replies, parsed before they are decoded: decoding is one piece of work, and decoding, reading and parsing are three. */
+/**
+ * Parses large replies before they are decoded: decoding is then one piece of work instead of three
+ * (decode, read, parse).
+ */
 
 import type { ShapeLimits } from "./members.ts";
 import { parseInSlices } from "./sliced.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 
-/** What is known of some bytes. A text that is no JSON has no value. */
+/** The text and the value of some bytes. A text that is not JSON has no value. */
 interface Prepared {
   readonly text: string;
   readonly value: unknown;
@@ -13,7 +16,7 @@ interface Prepared {
 
 const prepared = new WeakMap<Uint8Array, Prepared>();
 
-/** Reads and parses bytes, and waits for a turn of the event loop before each. What follows in the same turn finds the result. */
+/** Reads and parses bytes, each in a turn of the event loop of its own. Code in the same turn finds the result. */
 export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>): Promise<void> {
   await turn();
   const text = textOf(bytes);
@@ -25,14 +28,17 @@ export async function prepareJson(bytes: Uint8Array, turn: () => Promise<void>):
     for (; step.done !== true; step = work.next()) await turn();
     value = step.value.value;
   } catch {
-    // The decoder finds the same fault, and tells it.
+    // The decoder finds the same fault and reports it.
     return;
   }
   prepared.set(bytes, { text, value });
   await turn();
 }
 
-/** The text of bytes and the value that it is, without a byte order mark. Throws a `SyntaxError` for what is no JSON. */
+/**
+ * The text of bytes, without a byte order mark, and its parsed value. Throws a `SyntaxError` for
+ * text that is not JSON.
+ */
 export function parseBytes(bytes: Uint8Array): Prepared {
   const known = prepared.get(bytes);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 /**
- * Reads a large reply without its large values: vectors and images are cut out of the bytes, and what is left, the skeleton, is
- * parsed. See core/decisions/2026-11-20-embeddings-bytes.md for what that proves about the bytes, and what not.
+ * Reads a large reply without its large values: vectors and images are cut out of the bytes, and
+ * the rest, the skeleton, is parsed. See core/decisions/2026-11-20-embeddings-bytes.md for the
+ * proven and the unproven properties of the bytes.
  */
 
 import { findMember } from "./members.ts";
@@ -12,14 +13,14 @@ const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
 
-/** 1 for what an array of numbers is written with. */
+/** 1 for each byte that an array of numbers may contain. */
 const IS_NUMERIC = new Uint8Array(256);
 for (const character of "0123456789+-.eE, \n\r\t") IS_NUMERIC[character.charCodeAt(0)] = 1;
 
-/** Set in a word of which some byte is 64 or more: a letter, a bracket or a brace. */
+/** A mask: non-zero in a word with a byte of 64 or more, which is a letter, a bracket or a brace. */
 const LETTER_BITS = 0xc0c0c0c0 | 0;
 
-/** A stretch that was cut out: its place in the skeleton's bytes, and its length. */
+/** A span that was cut out: its place in the skeleton's bytes, and its length. */
 interface Cut {
   readonly at: number;
   readonly length: number;
@@ -27,15 +28,16 @@ interface Cut {
 
 /** JSON bytes without the contents of some values. */
 export class Skeleton {
-  /** The JSON text in which each value that was cut is `[]` or `""`. Not yet known to be JSON. */
+  /** The JSON text with `[]` or `""` in place of each cut value. It may still be invalid JSON. */
   readonly text: string;
   readonly #bytes: Buffer;
   readonly #cuts: readonly Cut[];
   readonly #values: readonly Buffer[];
 
   /**
-   * Cuts the values of every member called `key`: strings, and arrays that hold numbers alone. Any other value of such a
-   * member stays as it is. `key` is plain ASCII. Linear in the length of `body`, on any bytes.
+   * Cuts the values of every member called `key`: strings, and arrays of numbers only. Other values
+   * of such a member stay. `key` is plain ASCII. Takes linear time in the length of `body`, on any
+   * bytes.
    */
   constructor(body: Uint8Array, key: string) {
     this.#bytes = withoutMark(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
@@ -57,19 +59,19 @@ export class Skeleton {
     this.text = (kept.length === 1 ? this.#bytes : Buffer.concat(kept)).toString("utf8");
   }
 
-  /** The values that were cut, brackets or quotes included, in their order. */
+  /** The cut values, brackets or quotes included, in order. */
   get values(): readonly Buffer[] {
     return this.#values;
   }
 
-  /** The whole body, its byte order mark left out. */
+  /** The whole body without its byte order mark. */
   get bytes(): Buffer {
     return this.#bytes;
   }
 
   /**
-   * The body with one top-level member set, in pieces: the others are the body's own bytes. The skeleton must be a JSON
-   * object with a member.
+   * The body with one top-level member set, in pieces: the other pieces are the body's own bytes.
+   * The skeleton must be a JSON object with a member.
    */
   with(name: string, json: string): readonly Buffer[] {
     const member = findMember(this.text, name);
@@ -84,7 +86,7 @@ export class Skeleton {
     return [this.#bytes.subarray(0, start), Buffer.from(json), this.#bytes.subarray(end)];
   }
 
-  /** The place in the body of a place in the text. */
+  /** The offset in the body of an offset in the text. */
   #offset(index: number): number {
     const inSkeleton = Buffer.byteLength(this.text.slice(0, index));
     let cut = 0;
@@ -120,24 +122,27 @@ function* findValues(bytes: Buffer, key: string): Generator<readonly [start: num
   }
 }
 
-/** Where the closing quote or bracket of a value stands; -1 when the value is nothing to cut. */
+/** The offset of the closing quote or bracket of a value; -1 when the value must not be cut. */
 function contentEnd(bytes: Buffer, value: number): number {
   if (bytes[value] === QUOTE) {
     const end = longStringEnd(bytes, value) - 1;
     return end < bytes.length && bytes[end] === QUOTE ? end : -1;
   }
   if (bytes[value] !== OPEN_BRACKET) return -1;
-  // No number holds a quote: the bracket is looked for up to the next one, so that no byte is looked at for two values.
+  // No number holds a quote: the search for the bracket ends at the next quote, so that no byte is
+  // read for two values.
   const quote = bytes.indexOf(QUOTE, value);
   const length = bytes.subarray(value, quote < 0 ? bytes.length : quote).indexOf(CLOSE_BRACKET);
   const end = value + length;
-  // A comma before the bracket is the one fault of writing that is worth a look: it is what a cut array is mended with.
+  // A comma before the bracket is the only syntax error to look for: the skeleton replaces a cut
+  // array by a valid one.
   return length > 0 && bytes[end - 1] !== COMMA && isNumeric(bytes, value + 1, end) ? end : -1;
 }
 
 /**
- * Whether a stretch is written as arrays of numbers are. Four bytes at a time: what is below 64 there is taken for a digit, a
- * sign or white space; brackets, braces and the letters of `null`, `NaN` and `Infinity` are above.
+ * Whether a span is written like arrays of numbers. Reads four bytes at a time. A byte below 64
+ * counts as a digit, a sign or white space. Brackets, braces and the letters of `null`, `NaN` and
+ * `Infinity` are above.
  */
 function isNumeric(bytes: Buffer, start: number, end: number): boolean {
   const aligned = start + (-(bytes.byteOffset + start) & 3);
@@ -158,7 +163,7 @@ function areNumeric(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-/** Between the values to cut there are a few bytes only: a call of `indexOf` would cost more than it saves. */
+/** Only a few bytes stand between the values to cut: a call of `indexOf` would cost more than it saves. */
 function nextQuote(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== QUOTE) at++;

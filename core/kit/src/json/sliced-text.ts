@@ -2,6 +2,7 @@
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const LETTER_U = 117;
 
 /** The offset after the closing quote of a name that begins at `start`, at most `end`. */
 export function keyEndOf(text: string, start: number, end: number): number {
@@ -15,9 +16,23 @@ export function isSpace(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
-/** The first offset from `from` on that is no white space. */
+/** The first offset from `from` that is not white space. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
   while (isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Within a string: its closing quote from `from`, or an offset between two characters near `until`. */
+export function passString(text: string, from: number, until: number): number {
+  const end = Math.min(until, text.length);
+  let at = from;
+  while (at < end) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    // An escape is skipped as a whole, so that no piece ends within it.
+    if (code === BACKSLASH) at += text.charCodeAt(at + 1) === LETTER_U ? 6 : 2;
+    else at += 1;
+  }
   return at;
 }

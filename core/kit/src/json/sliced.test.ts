@@ -103,6 +103,20 @@ describe("a text that is parsed in slices", () => {
     expect(outcome(() => parse(text).value)).toBe(outcome(() => JSON.parse(text)));
   });
 
+  describe("with a string of several parts", () => {
+    // Three units a time, so that parts end within pairs.
+    const long = `"${"x\u{1f600}".repeat(450_000)}"`;
+    it.each([
+      ["alone", `{"a":${long}}`],
+      ["between others", `{"a":[1,${long},"\\n",${long}],"b":"${long.slice(1)}}`],
+      ["as a name", `{${long}:1,"b":2}`],
+      ["without its end", `{"a":${long.slice(0, -1)}`],
+      ["with a control character", `{"a":${long.slice(0, -1)}\n"}`],
+    ])("%s is read as JSON.parse reads it", (_where, text) => {
+      expect(outcome(() => parse(text).value) === outcome(() => JSON.parse(text))).toBe(true);
+    });
+  });
+
   it.each(Object.entries(hostileTexts))("takes linear time: %s", (_name, text) => {
     const startedMs = performance.now();
     outcome(() => parse(text).value);

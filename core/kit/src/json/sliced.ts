@@ -1,30 +1,29 @@
 /**
- * Parses a large JSON text in slices: one walk over the text finds where values begin and end, and `JSON.parse` gets them in pieces of
- * some 64 KiB. What is smaller than a piece is never taken apart. See core/decisions/2026-11-22-parsed-in-slices.md.
+ * Parses a large JSON text in slices. One walk over the text finds the ends of values, and
+ * `JSON.parse` gets pieces of about 64 KiB. A value smaller than a piece stays whole. See
+ * core/decisions/2026-11-22-parsed-in-slices.md.
  */
 
 import type { Member, ShapeFault, ShapeLimits } from "./members.ts";
-import { isSpace, keyEndOf, skipSpace } from "./sliced-text.ts";
+import { isSpace, keyEndOf, passString, skipSpace } from "./sliced-text.ts";
 
-/** Characters of a piece that is parsed at once. */
+/** Characters of a piece that is parsed in one call. */
 const PIECE_CHARACTERS = 65_536;
-/** The same within a string. */
+/** Characters of a piece within a string. */
 const STRING_CHARACTERS = 524_288;
-/** Characters that are walked over before the clock is looked at. */
+/** Characters that are walked between two looks at the clock. */
 const WALK_CHARACTERS = 65_536;
-/** How long a turn takes, about, in milliseconds. */
-const TURN_MS = 5;
+/** The approximate length of a slice, in milliseconds. */
+const TURN_MS = 2;
 
 const QUOTE = 34;
 const COMMA = 44;
 const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-const LETTER_U = 117;
 
-/** What a text holds: its value, or what is wrong with its shape. */
+/** The parsed value of a text, or the fault of its shape. */
 export interface Sliced {
   readonly value: unknown;
   /** The members of the outermost object, duplicates included. */
@@ -36,19 +35,19 @@ export interface Sliced {
 interface Open {
   readonly isObject: boolean;
   readonly start: number;
-  /** Where the text begins that is not parsed yet. */
+  /** The offset of the text that is not parsed yet. */
   from: number;
-  /** Behind the last comma of this level, or the opening. */
+  /** The offset after the last comma of this level, or after the opening bracket. */
   itemStart: number;
-  /** What is parsed; `undefined` while the text is one piece. */
+  /** The parsed part; `undefined` while the text is one piece. */
   value: Record<string, unknown> | unknown[] | undefined;
-  /** Set when a value that was parsed by itself ends at `from`. */
+  /** Set when a separately parsed value ends at `from`. */
   isBehindValue: boolean;
 }
 
 /**
- * The value of a text as `JSON.parse` has it, and the offsets that `readMembers` has. It yields where others may be served. Throws a
- * `SyntaxError`.
+ * The value of a text as `JSON.parse` returns it, and the offsets of `readMembers`. It yields where
+ * other work may run. Throws a `SyntaxError`.
  */
 export function* parseInSlices(text: string, limits: ShapeLimits): Generator<void, Sliced, undefined> {
   const parser = new SlicedParser(text, limits);
@@ -65,12 +64,14 @@ class SlicedParser implements Sliced {
   readonly #open: Open[] = [];
   #at = 0;
   #nodes = 0;
-  /** The string that the walk is in: its quote, or -1. */
+  /** The opening quote of the string that the walk is in, or -1. */
   #string = -1;
-  /** What is parsed of it, and where the rest begins. */
+  /** The closing quote of that string, where the string is known to hold no escape; -1 otherwise. */
+  #plainEnd = -1;
+  /** The parsed parts of the string, and the offset of the rest. */
   #parts: string[] = [];
   #partStart = 0;
-  /** The first backslash that the walk has not passed. */
+  /** The first backslash after the walk's position. */
   #backslash = -1;
 
   constructor(text: string, limits: ShapeLimits) {
@@ -78,14 +79,14 @@ class SlicedParser implements Sliced {
     this.#limits = limits;
     this.#at = skipSpace(text, 0);
     const first = text.charCodeAt(this.#at);
-    // A value that is no list and no object is one piece.
+    // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
       this.value = JSON.parse(text);
       this.#at = text.length;
     }
   }
 
-  /** Goes on for a while. Returns whether there is more to do. */
+  /** Walks one slice. Returns whether more remains. */
   walk(): boolean {
     const untilMs = performance.now() + TURN_MS;
     while (this.#at < this.#text.length && this.fault === undefined) {
@@ -97,7 +98,7 @@ class SlicedParser implements Sliced {
     return false;
   }
 
-  /** Walks up to about `until`, or into a string that does not end before. */
+  /** Walks to about `until`, or into a string that ends later. */
   #walkValues(until: number): void {
     const text = this.#text;
     while (this.#at < text.length && this.#at < until && this.#string < 0 && this.fault === undefined) {
@@ -131,24 +132,19 @@ class SlicedParser implements Sliced {
       const next = text.indexOf("\\", this.#at);
       this.#backslash = next < 0 ? text.length : next;
     }
-    // Without an escape the next quote is the end.
-    if (quote >= 0 && quote < this.#backslash) this.#endString(quote);
+    // Without an escape, the next quote closes the string.
+    const isPlain = quote >= 0 && quote < this.#backslash;
+    this.#plainEnd = isPlain ? quote : -1;
+    if (isPlain && quote - this.#at <= STRING_CHARACTERS) this.#endString(quote);
   }
 
   /** Looks for the end of a string, up to about `until`. */
   #walkString(until: number): void {
-    const text = this.#text;
-    const end = Math.min(until, text.length);
-    let at = this.#at;
-    while (at < end) {
-      const code = text.charCodeAt(at);
-      if (code === QUOTE) {
-        this.#endString(at);
-        return;
-      }
-      // An escape is passed as a whole, so that no part ends within it.
-      if (code === BACKSLASH) at += text.charCodeAt(at + 1) === LETTER_U ? 6 : 2;
-      else at += 1;
+    const isPlain = this.#plainEnd >= 0;
+    const at = isPlain ? Math.min(this.#at + STRING_CHARACTERS + 1, this.#plainEnd) : passString(this.#text, this.#at, until);
+    if (this.#text.charCodeAt(at) === QUOTE) {
+      this.#endString(at);
+      return;
     }
     this.#at = at;
     if (at - this.#partStart > STRING_CHARACTERS && !this.#isName()) this.#part(at);
@@ -158,7 +154,7 @@ class SlicedParser implements Sliced {
     const start = this.#string;
     const open = this.#open.at(-1);
     this.#at = quote + 1;
-    // A string that is longer than a piece is parsed by itself.
+    // A string longer than a piece is parsed separately.
     if (open !== undefined && quote - start > PIECE_CHARACTERS && !this.#isName()) {
       this.#part(quote);
       this.#take(open, start, this.#parts.join(""));
@@ -167,7 +163,7 @@ class SlicedParser implements Sliced {
     this.#string = -1;
   }
 
-  /** Whether the string that the walk is in is the name of a member. */
+  /** Whether the string that the walk is in is a member's name. */
   #isName(): boolean {
     const open = this.#open.at(-1);
     return open?.isObject === true && skipSpace(this.#text, open.itemStart) === this.#string;
@@ -180,7 +176,7 @@ class SlicedParser implements Sliced {
 
   #begin(): void {
     if (this.#open.length >= this.#limits.maxDepth) this.fault = "depth";
-    // A list or an object of the outermost one is counted as its member.
+    // An array or an object directly in the outermost one counts as its member.
     if (this.#open.length !== 1) this.#count();
     const isObject = this.#text.charCodeAt(this.#at) === OPEN_BRACE;
     const from = this.#at + 1;
@@ -220,7 +216,7 @@ class SlicedParser implements Sliced {
     this.#at = this.#text.length;
   }
 
-  /** Puts a value that was parsed by itself, from `start` to here, behind what stands before it. */
+  /** Adds a separately parsed value, from `start` to here, after the values before it. */
   #take(open: Open, start: number, value: unknown): void {
     // Two values without a comma.
     if (open.isBehindValue) throw unexpected(start);
@@ -240,7 +236,7 @@ class SlicedParser implements Sliced {
     open.isBehindValue = true;
   }
 
-  /** Parses what is left of an open value before `end`: a comma of its level, or its end. */
+  /** Parses the rest of an open value before `end`: a comma of its level, or its end. */
   #parse(open: Open, end: number): void {
     if (open.isBehindValue) {
       if (skipSpace(this.#text, open.from) < end) throw unexpected(open.from);
@@ -260,7 +256,7 @@ class SlicedParser implements Sliced {
     return JSON.parse(open.isObject ? `{${piece}}` : `[${piece}]`) as Record<string, unknown> | unknown[];
   }
 
-  /** Notes a member of the outermost object, whose value ends here. */
+  /** Records a member of the outermost object, whose value ends here. */
   #member(open: Open): void {
     const text = this.#text;
     const start = skipSpace(text, open.itemStart);

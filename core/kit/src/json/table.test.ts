@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bodyTexts } from "../guard/index.ts";
+import { bodyTexts } from "../guard/document/texts.ts";
 import { table } from "./table.ts";
 
 describe("a table", () => {

@@ -1,14 +1,14 @@
-/** Counts of tokens as upstreams tell them. */
+/** Token counts of upstreams. */
 
-import type { JsonValue } from "@sluice/spec";
+import type { JsonValue } from "@sluice/contract";
 
 /**
- * No reply has as many: a thousand times the longest context window. What is beyond is no count, and must not become money: two
- * such costs are more than a ledger's sum can hold.
+ * An upper bound of a plausible count: a thousand times the longest context window. A larger number
+ * is not a count and must not become money: two such costs exceed a ledger's sum.
  */
-const MOST_TOKENS = 1_000_000_000;
+const MAX_TOKENS = 1_000_000_000;
 
-/** A whole number of tokens that a reply may have, `undefined` for everything else: unknown is not zero. */
+/** A plausible whole number of tokens; `undefined` for every other value: unknown is not zero. */
 export function tokenCount(value: JsonValue | undefined): number | undefined {
-  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MOST_TOKENS ? value : undefined;
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_TOKENS ? value : undefined;
 }

@@ -1,20 +1,21 @@
-/** Errors of upstreams that speak the reference dialect with words and codes of their own. */
+/** Errors of upstreams that speak the reference dialect with names and codes of their own. */
 
-import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/spec";
+import type { ErrorReply, GatewayError, JsonObject, JsonValue } from "@sluice/contract";
 import { type FailureClass, readFailure, refusalOf, refusedClass } from "../dialect/errors.ts";
 import { isObject } from "../json/narrow.ts";
 
-/** Classes by the words that an upstream puts into `code`, `type` or the code of an inner error; by its status where no word is known. */
+/** Classes by the upstream's `code`, `type` or inner error's code. The status decides about unknown names. */
 export type ErrorWords = Readonly<Record<string, FailureClass>>;
 
-/** Words that mean the same wherever they stand; those of refusals are in the table of refusals. */
+/** Names with the same class in every field. The table of refusals has the names of refusals. */
 const COMMON: ErrorWords = { insufficient_quota: "quota" };
 
 const WRONG_KEY = /\b(?:incorrect|invalid) api[ -]?key/i;
 
 /**
- * The gateway's error of a reply whose status is not 2xx. Knows `error` as an object or a text, the bare object, and FastAPI's
- * `detail`. `words` come before the common ones; where neither knows the upstream's words, its status decides.
+ * The gateway's error for a reply whose status is not 2xx. Reads `error` as an object or a text,
+ * the bare object, and FastAPI's `detail`. `words` win over the common names. Without a known name,
+ * the status decides.
  */
 export function readCompatibleError(reply: ErrorReply, words: ErrorWords = {}): GatewayError {
   return readFailure(reply, (body, status) => {
@@ -47,11 +48,11 @@ function classOf(detail: JsonObject, status: number, words: ErrorWords): Failure
     const found = own ?? (Object.hasOwn(COMMON, key) ? COMMON[key] : refusalOf(undefined, key));
     if (found !== undefined) return found;
   }
-  // A flagged prompt at OpenRouter: a 403 with the reasons.
+  // OpenRouter answers a flagged prompt with a 403 that lists the reasons.
   return isObject(detail.metadata) && Array.isArray(detail.metadata.reasons) ? "content_policy" : undefined;
 }
 
-/** A text, or FastAPI's list of faults: the first one's words. */
+/** A text, or the text of the first fault in FastAPI's list. */
 function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === "string" && value !== "") return value;
   const first = Array.isArray(value) ? (value[0] as JsonValue | undefined) : undefined;

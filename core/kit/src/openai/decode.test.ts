@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 import { decodeChat } from "./decode.ts";
 
 const folder = join(import.meta.dirname, "../../../../test/fixtures/openai");

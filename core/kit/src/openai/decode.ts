@@ -1,16 +1,16 @@
-/** Decodes whole replies of the reference dialect. Bytes that need no change are handed on. */
+/** Decodes whole replies of the reference dialect. Bytes without changes are passed on. */
 
-import { type DecodedReply, GatewayError, type JsonDocument, type JsonObject } from "@sluice/spec";
+import { type DecodedReply, GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
 import { parsedDocument, replaceMember } from "../json/document.ts";
 import { isObject } from "../json/narrow.ts";
 import { parseBytes } from "../json/prepared.ts";
-import type { ReplyIdentity } from "./chunk-repair.ts";
+import type { ReplyIdentity } from "./repair/chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * The reply of a chat call. Throws `upstream_invalid_response` for a body that is no chat completion, and the error that
- * a 200 carries inside. `identity` fills in an id and a time that the upstream left out.
+ * The reply of a chat call. Throws `upstream_invalid_response` for a body that is not a chat
+ * completion, and the error inside a 200. `identity` supplies a missing id and time.
  */
 export function decodeChat(body: Uint8Array, replyModel: string, identity?: ReplyIdentity): DecodedReply {
   const { text, value } = parseReply(body);
@@ -25,7 +25,7 @@ export function decodeChat(body: Uint8Array, replyModel: string, identity?: Repl
   return { document: renamed(parsedDocument(text, value, body), text, replyModel).with(missingNames(value, identity)), usage };
 }
 
-/** The reply under the client's name for the model. Every other character stays. */
+/** The reply with the client's name for the model. Every other character stays. */
 function renamed(document: JsonDocument, text: string, model: string): JsonDocument {
   const { value } = document;
   if (value.model === model) return document;
@@ -35,7 +35,7 @@ function renamed(document: JsonDocument, text: string, model: string): JsonDocum
 
 const NOTHING: JsonObject = Object.freeze({});
 
-/** What a reply says of itself, where the upstream does not. */
+/** The missing identity members of a reply. */
 function missingNames({ id, object, created }: JsonObject, identity: ReplyIdentity | undefined): JsonObject {
   if (identity === undefined) return NOTHING;
   return {
@@ -53,6 +53,6 @@ function parseReply(body: Uint8Array): { text: string; value: JsonObject } {
   } catch (cause) {
     throw new GatewayError("upstream_invalid_response", "The upstream's reply is not JSON.", { cause });
   }
-  if (!isObject(value)) throw new GatewayError("upstream_invalid_response", "The upstream's reply is no JSON object.");
+  if (!isObject(value)) throw new GatewayError("upstream_invalid_response", "The upstream's reply is not a JSON object.");
   return { text, value };
 }

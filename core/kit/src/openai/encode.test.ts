@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonDocument, ProviderRequest } from "@sluice/spec";
+import type { JsonDocument, ProviderRequest } from "@sluice/contract";
 import { documentOf } from "../json/document.ts";
-import { fakeTarget } from "../testing/fake-exchange.ts";
+import { fakeTarget } from "@sluice/testing";
 import { encodeChat } from "./encode.ts";
 
 function request(document: JsonDocument, stream: boolean): ProviderRequest {

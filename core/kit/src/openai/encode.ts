@@ -1,12 +1,12 @@
-/** Encodes requests for an upstream that speaks the reference dialect: the client's own text, with as few edits as can be. */
+/** Encodes requests for an upstream that speaks the reference dialect: the client's own text with minimal edits. */
 
-import type { JsonDocument, JsonObject, ProviderRequest } from "@sluice/spec";
+import type { JsonDocument, JsonObject, ProviderRequest } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { adaptHistory, type HistoryRules } from "./history.ts";
 
 /**
- * The document to send: the target's model, and on a stream a usage chunk asked for, whatever the client asked; messages as
- * `history` has them. Every other byte is the client's.
+ * The document to send: the target's model, on every stream a usage chunk, and messages changed by
+ * `history`. Every other byte is the client's.
  */
 export function encodeChat(request: ProviderRequest, history: HistoryRules = {}): JsonDocument {
   const changes: Record<string, JsonObject[string]> = { model: request.target.model };

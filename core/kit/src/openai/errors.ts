@@ -1,6 +1,6 @@
 /** Reads the errors of the reference dialect: error replies, and error objects inside a 200 or a stream. */
 
-import type { ErrorReply, GatewayError, JsonObject } from "@sluice/spec";
+import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 import { type FailureClass, refusalOf, upstreamError, wordsOf } from "../dialect/errors.ts";
 import { readCompatibleError } from "./compatible-errors.ts";
 
@@ -9,10 +9,11 @@ export function readErrorReply(reply: ErrorReply): GatewayError {
   return readCompatibleError(reply);
 }
 
-/** The gateway's error of an error object that came inside a 200 reply or a stream. */
+/** The gateway's error for an error object inside a 200 reply or a stream. */
 export function readEmbeddedError(error: JsonObject): GatewayError {
   const { code } = error;
-  // Some say by the code which status it would have been (openrouter.ai/docs/api/reference/errors-and-debugging).
+  // Some upstreams send the HTTP status as the code
+  // (openrouter.ai/docs/api/reference/errors-and-debugging).
   if (typeof code === "number" && code >= 400 && code <= 599)
     return readCompatibleError({ status: code, headers: {}, body: JSON.stringify({ error }) });
   const message = typeof error.message === "string" && error.message !== "" ? error.message : undefined;
@@ -26,7 +27,7 @@ export function readEmbeddedError(error: JsonObject): GatewayError {
   });
 }
 
-/** The class by the words of type and code; the table of refusals has the others. */
+/** The class by the names in type and code; the table of refusals has the others. */
 function classOf(kind: string): FailureClass | undefined {
   if (/insufficient_quota/.test(kind)) return "quota";
   if (/rate_limit|\b429\b/.test(kind)) return "rate_limit";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 import { documentOf } from "../json/document.ts";
 import { adaptHistory, adaptMessage, type HistoryRules } from "./history.ts";
 

@@ -1,22 +1,28 @@
-/** Messages of earlier turns as an upstream of the reference dialect takes them back. What needs no change keeps its bytes. */
+/**
+ * Adapts messages of earlier turns to an upstream of the reference dialect. Messages without
+ * changes keep their bytes.
+ */
 
-import type { JsonDocument, JsonObject, JsonValue } from "@sluice/spec";
-import { mapId, type NameRule } from "../dialect/names.ts";
+import type { JsonDocument, JsonObject, JsonValue } from "@sluice/contract";
+import { mapId, type NameRule } from "../dialect/request/names.ts";
 import { isObject } from "../json/narrow.ts";
 
-/** What an upstream refuses of messages. */
+/** The messages that an upstream refuses. */
 export interface HistoryRules {
-  /** It refuses members that it does not know: those that the gateway adds to replies are taken out. */
+  /** The upstream refuses unknown members: members that the gateway adds to replies are removed. */
   readonly isStrict?: true;
-  /** Those of them that it takes. */
+  /** The members among them that it accepts. */
   readonly takes?: readonly string[];
-  /** The longest id of a call that it takes. Longer ones are shortened, alike in the call and in its result. */
+  /** The maximum length of a call's id. Longer ids are shortened, equally in the call and in its result. */
   readonly maxIdCharacters?: number;
-  /** It refuses an empty list of blocks: such a turn is left out, or has an empty text where it must stay. */
+  /**
+   * The upstream refuses an empty list of blocks: such a turn is left out, or gets an empty text
+   * where it must stay.
+   */
   readonly refusesEmptyContent?: true;
 }
 
-/** Members of messages and calls that the gateway's own translations make. No OpenAI request has them. */
+/** Members of messages and calls that the gateway's own translations make. OpenAI requests do not have them. */
 const OWN_MEMBERS = [
   "reasoning_content",
   "thinking_blocks",
@@ -27,7 +33,7 @@ const OWN_MEMBERS = [
 ] as const;
 const OWN_NAMES: ReadonlySet<string> = new Set(OWN_MEMBERS);
 
-/** The document with messages that the upstream takes. */
+/** The document with adapted messages. */
 export function adaptHistory(document: JsonDocument, rules: HistoryRules): JsonDocument {
   const { messages } = document.value;
   if (!Array.isArray(messages) || !messages.some((message: JsonValue) => mayNeedChange(message, rules))) return document;
@@ -38,7 +44,7 @@ export function adaptHistory(document: JsonDocument, rules: HistoryRules): JsonD
   return isSame ? document : document.with({ messages: adapted });
 }
 
-/** Whether a message has a member that the rules say anything of. Most have a role and a text. */
+/** Whether a message has a member that the rules concern. Most messages have only a role and a text. */
 function mayNeedChange(message: JsonValue, { isStrict, maxIdCharacters, refusesEmptyContent }: HistoryRules): boolean {
   if (!isObject(message)) return false;
   for (const name in message) {
@@ -54,7 +60,7 @@ function mayNeedChange(message: JsonValue, { isStrict, maxIdCharacters, refusesE
   return false;
 }
 
-/** A message as rules have it, in a list; an empty list where it is left out. */
+/** A message adapted to the rules, in a list; an empty list if it is left out. */
 export function adaptMessage(message: JsonObject, rules: HistoryRules): readonly JsonObject[] {
   let kept = withoutOwnMembers(message, rules);
   const { tool_calls: calls, tool_call_id: result } = kept;
@@ -83,7 +89,7 @@ function withoutOwnMembers(value: JsonObject, { isStrict, takes }: HistoryRules)
   return Object.fromEntries(Object.entries(value).filter(([name]) => !refused.some((own) => own === name)));
 }
 
-/** The same id gives the same short one, so a conversation needs no memory of it. */
+/** The same id gives the same short id, so no memory of the conversation is needed. */
 function shortId(id: string, { maxIdCharacters }: HistoryRules): string {
   if (maxIdCharacters === undefined || id.length <= maxIdCharacters) return id;
   const rule: NameRule = { character: /[A-Za-z0-9_-]/, maxLength: maxIdCharacters };

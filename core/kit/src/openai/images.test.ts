@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject, ProviderRequest } from "@sluice/spec";
+import type { JsonObject, ProviderRequest } from "@sluice/contract";
 import { documentOf } from "../json/document.ts";
 import { decodeImages, encodeImages } from "./images.ts";
 

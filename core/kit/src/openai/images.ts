@@ -1,4 +1,4 @@
-/** Images of the reference dialect. The images are forwarded as bytes; nobody looks into them. */
+/** Images of the reference dialect. The images are forwarded as bytes and not parsed. */
 
 import {
   type DecodedReply,
@@ -9,16 +9,16 @@ import {
   type JsonValue,
   type ProviderRequest,
   type Usage,
-} from "@sluice/spec";
+} from "@sluice/contract";
 import { piecesDocument } from "../json/bytes-document.ts";
 import { isObject } from "../json/narrow.ts";
 import { Skeleton } from "../json/skeleton.ts";
-import { invalidReply, readSkeletonReply } from "./skeleton-reply.ts";
+import { invalidReply, readSkeletonReply } from "./embeddings/skeleton-reply.ts";
 import { readImageUsage } from "./usage.ts";
 
 const KEY = "b64_json";
 
-/** Models that answer with base64 and refuse to be asked for anything (platform.openai.com/docs/api-reference/images/create). */
+/** Models that return base64 and refuse `response_format` (platform.openai.com/docs/api-reference/images/create). */
 const BASE64_ONLY = /^(?:chat)?gpt-image/;
 
 /** Whether a model of the reference API always answers with `b64_json`. */
@@ -27,8 +27,8 @@ export function isBase64OnlyModel(model: string): boolean {
 }
 
 /**
- * The document to send: the target's model. A base64-only model is not told to send what it sends anyway. Throws
- * `unsupported_parameter` for `response_format: url` of such a model.
+ * The document to send: the target's model. `response_format` is left out for a base64-only model.
+ * Throws `unsupported_parameter` for `response_format: url` of such a model.
  */
 export function encodeImages(request: ProviderRequest): JsonDocument {
   const { document, target } = request;
@@ -37,7 +37,7 @@ export function encodeImages(request: ProviderRequest): JsonDocument {
     if (document.value.response_format === "url") {
       throw new GatewayError(
         "unsupported_parameter",
-        `The model ${target.model} answers with b64_json and has no URLs to give. Leave response_format out, or send drop_params: true.`,
+        `The model ${target.model} returns b64_json only. Leave response_format out, or send drop_params: true.`,
         {
           param: "response_format",
         },
@@ -49,8 +49,8 @@ export function encodeImages(request: ProviderRequest): JsonDocument {
 }
 
 /**
- * The reply of an image call: the upstream's bytes, with `created` filled in where it is missing. Throws
- * `upstream_invalid_response` for a reply without images, and the error that a 200 carries inside.
+ * The reply of an image call: the upstream's bytes, with a missing `created` added. Throws
+ * `upstream_invalid_response` for a reply without images, and the error inside a 200.
  */
 export function decodeImages(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const { skeleton, value, data } = readSkeletonReply(body, KEY);
@@ -67,8 +67,9 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
 }
 
 /**
- * Images by the piece, and tokens where the model reports them. Size and quality are the reply's, else those that were
- * asked for. A model that is billed by the piece reports no tokens: there are none then, which is not the same as unknown.
+ * Images by the piece, and tokens where the model reports them. Size and quality are the reply's,
+ * else the requested ones. A model that is billed by the piece reports no tokens: their number is
+ * then zero, not unknown.
  */
 function usageOf(reply: JsonObject, count: number, asked: JsonObject): Usage {
   const images: ImageUsage = {

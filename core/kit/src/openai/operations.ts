@@ -1,13 +1,13 @@
 /** The operations of an API that speaks the reference dialect: a path, a request and a reply for each. */
 
-import { type DecodedReply, GatewayError, type JsonDocument, type Operation, type ProviderRequest } from "@sluice/spec";
+import { type DecodedReply, GatewayError, type JsonDocument, type Operation, type ProviderRequest } from "@sluice/contract";
 import { decodeChat } from "./decode.ts";
-import { decodeEmbeddings, type EmbeddingsOptions, encodeEmbeddings } from "./embeddings.ts";
+import { decodeEmbeddings, type EmbeddingsOptions, encodeEmbeddings } from "./embeddings/embeddings.ts";
 import { encodeChat } from "./encode.ts";
 import { type HistoryRules } from "./history.ts";
 import { decodeImages, encodeImages } from "./images.ts";
 
-/** How one operation is called. */
+/** The call of one operation. */
 export interface ApiOperation {
   /** The path below the API's base, with a slash before it. */
   readonly path: string;
@@ -18,16 +18,16 @@ export interface ApiOperation {
 /** The operations of an API. */
 export interface ApiOperations {
   readonly names: readonly Operation[];
-  /** The operation of a request. Throws `unsupported_parameter` for one that the API has not. */
+  /** The operation of a request. Throws `unsupported_parameter` for an operation that the API lacks. */
   of(request: ProviderRequest): ApiOperation;
 }
 
-/** The API of OpenAI itself: it refuses members that it does not know, and ids of calls with more than 40 characters. */
+/** The history rules of OpenAI's API: it refuses unknown members, and ids of calls with more than 40 characters. */
 export const OPENAI_HISTORY: HistoryRules = { isStrict: true, maxIdCharacters: 40 };
 
 /**
- * The operations of an API; `only` names those that it has, `embeddings` what its vectors are written in, `history` what it refuses
- * of messages.
+ * The operations of an API. `only` lists the supported ones, `embeddings` the formats of vectors,
+ * `history` the rules for messages.
  */
 export function createOperations(
   embeddings: EmbeddingsOptions = {},
@@ -52,13 +52,18 @@ export function createOperations(
     of({ operation }) {
       const found = operations.get(operation);
       if (found === undefined)
-        throw new GatewayError("unsupported_parameter", `The API cannot do ${operation}.`, { param: "model" });
+        throw new GatewayError("unsupported_parameter", `The API does not support the operation ${operation}.`, {
+          param: "model",
+        });
       return found;
     },
   };
 }
 
-/** Images that one call can make. dall-e-3 makes one (platform.openai.com/docs/api-reference/images/create, `n`). */
+/**
+ * Maximum number of images in one call. dall-e-3 makes one
+ * (platform.openai.com/docs/api-reference/images/create, `n`).
+ */
 export function imagesPerCall(model: string): number {
   return model.startsWith("dall-e-3") ? 1 : Infinity;
 }

@@ -1,9 +1,10 @@
 /**
- * The optional parameters of the reference dialect that ask a provider for something. `user` is not among them: the gateway
- * itself honours it, in the spend row. Data; a test of the engine holds it against the tables of the ingress.
+ * The optional parameters of the reference dialect that ask a provider for something. `user` is not
+ * listed: the gateway itself records it in the spend row. Data; a test of the engine compares it
+ * with the tables of the ingress.
  */
 
-import type { Operation } from "@sluice/spec";
+import type { Operation } from "@sluice/contract";
 
 /** Names by operation. */
 export const PARAMETERS: Partial<Record<Operation, readonly string[]>> = {
@@ -43,5 +44,5 @@ export const PARAMETERS: Partial<Record<Operation, readonly string[]>> = {
   images: ["n", "size", "quality", "style", "response_format", "background", "output_format", "output_compression", "moderation"],
 };
 
-/** Those that only a provider with tools can honour. */
+/** Parameters that require a provider with tools. */
 export const TOOL_PARAMETERS: readonly string[] = ["tools", "tool_choice", "parallel_tool_calls", "functions", "function_call"];

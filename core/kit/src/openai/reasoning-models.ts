@@ -1,6 +1,6 @@
-/** Models of many providers that think before they answer, by their names. */
+/** Names of models that think before they answer, for many providers. */
 
-import type { ModelTraits } from "@sluice/spec";
+import type { ModelTraits } from "@sluice/contract";
 
 /** OpenAI's o series and GPT-5 (platform.openai.com/docs/guides/reasoning), and open models with reasoning, behind any prefix. */
 const REASONING =
@@ -8,7 +8,7 @@ const REASONING =
 
 const REASONS: ModelTraits = Object.freeze({ reasons: true });
 
-/** The traits of a model whose name says that it thinks; `undefined` for others. */
+/** The traits of a model with a reasoning name; `undefined` for others. */
 export function reasoningTraits(model: string): ModelTraits | undefined {
   return REASONING.test(model) ? REASONS : undefined;
 }

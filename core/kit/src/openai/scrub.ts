@@ -1,4 +1,4 @@
-/** Takes out of an upstream's message what is not for a client's eyes. */
+/** Removes confidential parts of an upstream's message before a client reads it. */
 
 const MAX_CHARACTERS = 500;
 

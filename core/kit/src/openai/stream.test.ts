@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Frame, FrameRole, JsonObject, StreamSink, Usage } from "@sluice/spec";
+import type { Frame, FrameRole, JsonObject, StreamSink, Usage } from "@sluice/contract";
 import { chunkFrame, createChatTranslator, hasContent } from "./stream.ts";
 
 const folder = join(import.meta.dirname, "../../../../test/fixtures/openai");

@@ -1,4 +1,4 @@
-/** Translates streams of the reference dialect: hardly at all. */
+/** Translates streams of the reference dialect, with minimal changes. */
 
 import {
   type Frame,
@@ -7,15 +7,15 @@ import {
   type StreamSink,
   type StreamTranslator,
   type UpstreamEvent,
-} from "@sluice/spec";
+} from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
-import { ChunkRepair, type ReplyIdentity } from "./chunk-repair.ts";
+import { ChunkRepair, type ReplyIdentity } from "./repair/chunk-repair.ts";
 import { readEmbeddedError } from "./errors.ts";
-import { RecentFrames } from "./recent-frames.ts";
+import { RecentFrames } from "./repair/recent-frames.ts";
 import { asksForUsage, NULL_USAGE, withoutNullUsage, withoutUsage } from "./unasked-usage.ts";
 import { readUsage } from "./usage.ts";
 
-/** A frame whose text is known; the object is parsed on first use. */
+/** A frame with a known text; the object is parsed on first use. */
 export function rawFrame(raw: string): Frame {
   return new RawFrame(raw);
 }
@@ -25,7 +25,7 @@ export function chunkFrame(chunk: JsonObject): Frame {
   return { raw: undefined, chunk: () => chunk };
 }
 
-/** Events of one stream that may be no chunk. They are left out and counted; more of them are a stream of something else. */
+/** Maximum invalid events of one stream. They are left out and counted. A stream with more is refused. */
 const MAX_ODD_EVENTS = 3;
 
 class RawFrame implements Frame {
@@ -43,13 +43,15 @@ class RawFrame implements Frame {
 }
 
 /**
- * A translator for an upstream that speaks the reference dialect. An event is looked into only while nothing is committed,
- * or when its text shows a usage, an error, a cut or a fault of the dialect; every other event keeps its text, but for the
- * model's name. `identity` is what the chunks say where the upstream says nothing.
+ * A translator for an upstream that speaks the reference dialect. An event is parsed only before
+ * the reply is committed, or when its text shows a usage, an error, a cut or a fault. Every other
+ * event keeps its text except the model's name. `identity` supplies the members that the upstream
+ * leaves out.
  */
 export function createChatTranslator(replyModel: string, identity?: ReplyIdentity): StreamTranslator {
   const repair = new ChunkRepair(replyModel, identity);
-  // The gateway asks every upstream for the usage: what the client did not ask for is taken out again.
+  // The gateway asks every upstream for the usage. It is removed for a client that did not ask for
+  // it.
   const isUsageAsked = asksForUsage(identity?.document);
   const recent = new RecentFrames();
   let oddEvents = 0;
@@ -65,10 +67,11 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       const isNullUsage = mentionsUsage && data.includes(NULL_USAGE);
       const text = repair.text(data);
       const frame = rawFrame(isNullUsage && !isUsageAsked ? withoutNullUsage(text) : text);
-      // Inside a string these words would carry a backslash before their quote. Without the first one: quotes are everywhere,
-      // and a search for a rarer character is faster.
+      // Inside a string these names would have a backslash before their quote. The pattern omits
+      // the first quote, because a search for a rarer character is faster.
       const isTelling = event === "error" || (mentionsUsage && !isNullUsage) || data.includes('error"');
-      // A cut event lacks its closing brace. Two characters tell; only then is the text parsed.
+      // A cut event lacks its closing brace. Two characters are compared first; only then is the
+      // text parsed.
       const isWhole = data.startsWith("{") && data.endsWith("}");
       if (sink.committed && !isTelling && isWhole && !repair.isSuspect(data)) {
         sink.frame(frame, "content");
@@ -77,10 +80,10 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       }
       const chunk = parse(frame);
       if (chunk === undefined || hasOddChoice(chunk)) {
-        // An empty text says nothing: some keep the connection alive by it.
+        // An empty text carries no data: some upstreams send it as a heartbeat.
         if (data === "") return;
         if (++oddEvents > MAX_ODD_EVENTS) {
-          throw new GatewayError("upstream_invalid_response", "Events of the upstream's stream are no chunks of a reply.");
+          throw new GatewayError("upstream_invalid_response", "The upstream's stream has events that are not chunks of a reply.");
         }
         sink.dropped?.();
         return;
@@ -99,7 +102,7 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
   };
 }
 
-/** Whether a chunk carries something the client asked for. A role alone, an empty text and a filter report do not count. */
+/** Whether a chunk carries a part of the answer. A role alone, an empty text and a filter report do not count. */
 export function hasContent(chunk: JsonObject): boolean {
   const choices = Array.isArray(chunk.choices) ? chunk.choices : [];
   return choices.some((choice) => isObject(choice) && (typeof choice.finish_reason === "string" || hasDelta(choice.delta)));
@@ -114,12 +117,12 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-/** Whether a choice is no object: what a client would read of it is not there. */
+/** Whether a choice is not an object, so that the client cannot read it. */
 function hasOddChoice({ choices }: JsonObject): boolean {
   return Array.isArray(choices) && !choices.every((choice) => isObject(choice));
 }
 
-/** The object of an event, `undefined` when its text is none. */
+/** The object of an event; `undefined` for any other text. */
 function parse(frame: Frame): JsonObject | undefined {
   try {
     const chunk: unknown = frame.chunk();
@@ -129,7 +132,7 @@ function parse(frame: Frame): JsonObject | undefined {
   }
 }
 
-/** The error that an event carries, or is: some say it by the event's name alone, some as a bare text. */
+/** The error of an event. Some upstreams signal it only by the event's name, some by a bare text. */
 function errorOf(chunk: JsonObject, event: string | undefined): JsonObject | undefined {
   const { error } = chunk;
   if (isObject(error)) return error;

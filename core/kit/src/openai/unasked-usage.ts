@@ -1,19 +1,19 @@
-/** The usage that a stream has because the gateway asked for it, taken out for a client that did not. */
+/** Removes the usage of a stream for a client that did not ask for it. The gateway asks every upstream for it. */
 
-import type { JsonDocument, JsonObject } from "@sluice/spec";
+import type { JsonDocument, JsonObject } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 
-/** How upstreams write the usage of a chunk that has none. Inside of a string its quotes would carry backslashes. */
+/** The form of an absent usage in a chunk. Inside a string its quotes would have backslashes. */
 export const NULL_USAGE = '"usage":null';
 
-/** Whether the client asked for the usage of its stream, or its request is not known. */
+/** Whether the client asked for the usage of its stream, or its request is unknown. */
 export function asksForUsage(document: JsonDocument | undefined): boolean {
   if (document === undefined) return true;
   const options = document.value.stream_options;
   return isObject(options) && options.include_usage === true;
 }
 
-/** The text of a chunk without `"usage":null`, which it holds. Every other character stays. */
+/** The text of a chunk without its `"usage":null`. Every other character stays. */
 export function withoutNullUsage(text: string): string {
   const at = text.indexOf(NULL_USAGE);
   const end = at + NULL_USAGE.length;

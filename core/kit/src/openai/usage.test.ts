@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 import { readImageUsage, readUsage } from "./usage.ts";
 
 function usageOf(name: string) {

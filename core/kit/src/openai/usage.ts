@@ -1,18 +1,19 @@
-/** Reads the usage object of the reference dialect, and what compatible layers add to it. */
+/** Reads the usage object of the reference dialect, and the additions of compatible layers. */
 
-import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
+import type { JsonObject, JsonValue, Usage } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { tokenCount as count } from "../json/token-count.ts";
 
 const NOTHING: JsonObject = {};
 
 /**
- * The usage of a reply or of a usage chunk. `serviceTier` is the reply's own `service_tier`; a usage that names one itself
- * (Anthropic's) wins. Returns `undefined` when there is none or when a total is not a whole number; parts that are missing
- * stay missing. Layers before Anthropic's models report cache writes beside the reference fields:
- * `cache_creation_input_tokens` and `cache_creation` are read here, as parts of `prompt_tokens`. So are the words that compatible
- * upstreams have for the same: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot) and `reasoning_tokens` (Perplexity)
- * beside the totals, cached tokens that are more than the prompt, and reasoning that only the total counts (both xAI).
+ * The usage of a reply or of a usage chunk. `serviceTier` is the reply's `service_tier`; a tier
+ * inside the usage (Anthropic's) wins. Returns `undefined` without a usage, or when a total is not
+ * a whole number; missing parts stay missing. Layers before Anthropic's models report cache writes
+ * beside the reference fields: `cache_creation_input_tokens` and `cache_creation` are read as parts
+ * of `prompt_tokens`. Other names of compatible upstreams are read too: `prompt_cache_hit_tokens`
+ * (DeepSeek), `cached_tokens` (Moonshot) and `reasoning_tokens` (Perplexity) beside the totals.
+ * xAI's cached tokens may exceed its prompt, and its reasoning may count only in the total.
  */
 export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -53,9 +54,9 @@ export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue)
 }
 
 /**
- * The usage of an images reply, `{input_tokens, output_tokens, input_tokens_details}`, without the images themselves: how many
- * there are, and of what size and quality, the caller knows. Completion tokens are image tokens, except those that the details
- * call text. Returns `undefined` for anything else.
+ * The usage of an images reply, `{input_tokens, output_tokens, input_tokens_details}`, without the
+ * images: the caller knows their number, size and quality. Completion tokens are image tokens,
+ * except those that the details call text. Returns `undefined` for anything else.
  */
 export function readImageUsage(value: JsonValue | undefined): Usage | undefined {
   if (!isObject(value)) return undefined;
@@ -77,8 +78,8 @@ export function readImageUsage(value: JsonValue | undefined): Usage | undefined 
 }
 
 /**
- * Cache writes as Anthropic reports them, and as layers before it do: a total, and its parts by how long they are kept.
- * Both dialects have these fields.
+ * Cache writes in the form of Anthropic and of layers before it: a total, and its parts by
+ * retention time. Both dialects have these fields.
  */
 export function readCacheWrites(usage: JsonObject, details: JsonObject = NOTHING) {
   const byLife = isObject(usage.cache_creation)
@@ -103,12 +104,15 @@ function word(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The parts of a usage as they were read. */
+/** The parts of a usage, as read. */
 type ReadUsage = Pick<Usage, "promptTokens" | "completionTokens" | "totalTokens"> & {
   readonly [Part in Exclude<keyof Usage, "images" | "billed">]?: Usage[Part] | undefined;
 };
 
-/** A usage, only with the parts that are known. None is deleted: an object that lost a member is slow to read ever after. */
+/**
+ * A usage with only the known parts. No member is deleted: an object that lost a member is slow to
+ * read from then on.
+ */
 function compact(usage: ReadUsage): Usage {
   const { promptTokens, completionTokens, totalTokens } = usage;
   const known: { -readonly [Part in keyof Usage]: Usage[Part] } = { promptTokens, completionTokens, totalTokens };

@@ -1,51 +1,94 @@
-/** A text field of a form body (`multipart/form-data`, RFC 7578), read without taking the form apart. */
+/** Reads a text field of a form body (`multipart/form-data`, RFC 7578 and RFC 2046 5.1) without parsing the form. */
 
-import { GatewayError } from "@sluice/spec";
+import { GatewayError, type PassthroughRequest } from "@sluice/contract";
 
-/** A name is short: no more of a form is read behind its field. */
-const MAX_FIELD_BYTES = 512;
 const MAX_FIELDS = 256;
+/** The headers of a part. */
+const MAX_HEADER_BYTES = 4_096;
+/** The maximum length of a field's value: names are short. */
+const MAX_VALUE_BYTES = 256;
 
-const HEADER = "content-disposition:";
-/** The character of the header's name that has no case, to look for. */
-const HYPHEN = "-";
-const HYPHEN_AT = HEADER.indexOf(HYPHEN);
-const LINE_FEED = 10;
+/** One boundary, in one of the two forms that clients write. */
+const BOUNDARY =
+  /^multipart\/form-data(?:;\s*charset=[\w-]+)?;\s*boundary=(?:"([\w'()+,./:=? -]{1,70})"|([\w'()+./:=?-]{1,70}))(?:;\s*charset=[\w-]+)?$/i;
 
-/** The one form in which clients write the header. Others could be read as another field by the upstream. */
+/** The only accepted form of the header. The upstream could read other forms as another field. */
 const DISPOSITION =
-  /^content-disposition: ?form-data; ?name="([^"\r\n]*)"(?:; ?filename\*?=[^\r\n]*)?\r?\n((?:[^\r\n]+\r?\n)*)\r?\n/i;
+  /^content-disposition: ?form-data; ?name="([^"]*)"((?:; ?filename="(?:[^"\\]|\\.)*"|; ?filename=[^\s;"]*|; ?filename\*=[\w%'.!~+-]*){0,2})$/i;
 
 /**
- * A short text field of a form, `undefined` where it has none. Throws `invalid_field` for a field that stands twice and for a header
+ * A short text field of a form; `undefined` without the field. Throws `invalid_field` for a duplicate field, and for a form
  * that is written in an unusual way: the upstream may read another value.
  */
-export function formField(body: Uint8Array | undefined, name: string): string | undefined {
-  if (body === undefined) return undefined;
+export function formField({ body, headers }: Pick<PassthroughRequest, "body" | "headers">, name: string): string | undefined {
+  if (body === undefined || body.length === 0) return undefined;
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const [, quoted, bare] = BOUNDARY.exec(headers["content-type"]?.trim() ?? "") ?? [];
+  const boundary = quoted ?? bare;
+  if (boundary === undefined) throw unreadable(name);
   let found: string | undefined;
-  let fields = 0;
-  for (let at = nextHeader(bytes, 0); at >= 0; at = nextHeader(bytes, at + HEADER.length)) {
-    const text = bytes.toString("latin1", at, at + MAX_FIELD_BYTES);
-    const field = DISPOSITION.exec(text);
-    if (field === null || ++fields > MAX_FIELDS) {
-      const message = `The form cannot be read for its field ${name}: write each field as form-data; name="…", ${MAX_FIELDS} fields at most.`;
-      throw new GatewayError("invalid_field", message, { param: name });
+  for (const { start, end } of partsOf(bytes, `--${boundary}`, name)) {
+    const field = headerOf(bytes, start, name);
+    if (field.name.toLowerCase() !== name.toLowerCase()) continue;
+    if (found !== undefined) {
+      throw new GatewayError("invalid_field", `The field ${name} occurs twice in the form.`, { param: name });
     }
-    if (field[1] !== name) continue;
-    if (found !== undefined)
-      throw new GatewayError("invalid_field", `The field ${name} stands twice in the form.`, { param: name });
-    [found = ""] = text.slice(field[0].length).split(/\r?\n/, 1);
+    // In another case or as a file, some upstreams read it and others do not.
+    if (field.name !== name || field.isFile || end - field.contentAt > MAX_VALUE_BYTES) throw unreadable(name);
+    found = bytes.toString("utf8", field.contentAt, end);
+    if (/[\r\n]/.test(found)) throw unreadable(name);
   }
   return found;
 }
 
-/** The next line that begins with the header, in any case; -1 without one. */
-function nextHeader(bytes: Buffer, from: number): number {
-  for (let at = bytes.indexOf(HYPHEN, from); at >= 0; at = bytes.indexOf(HYPHEN, at + 1)) {
-    const start = at - HYPHEN_AT;
-    if (start < from || (start > 0 && bytes[start - 1] !== LINE_FEED)) continue;
-    if (bytes.toString("latin1", start, start + HEADER.length).toLowerCase() === HEADER) return start;
+interface Part {
+  /** Of its headers. */
+  readonly start: number;
+  /** Of its content, without the line break before the delimiter. */
+  readonly end: number;
+}
+
+/** The parts between delimiters. Throws for a delimiter that not every parser takes for one, or that not every parser passes over. */
+function partsOf(bytes: Buffer, delimiter: string, name: string): Part[] {
+  const parts: Part[] = [];
+  let start: number | undefined;
+  let isOver = false;
+  for (let at = bytes.indexOf(delimiter); at >= 0; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+    const before = bytes.toString("latin1", Math.max(0, at - 2), at);
+    // In the middle of a line it is none.
+    if (at > 0 && !/[\r\n]$/.test(before)) continue;
+    if (isOver || (at > 0 && before !== "\r\n")) throw unreadable(name);
+    if (start !== undefined) parts.push({ start, end: at - 2 });
+    const behind = bytes.toString("latin1", at + delimiter.length, at + delimiter.length + 2);
+    isOver = behind === "--";
+    if ((!isOver && behind !== "\r\n") || parts.length > MAX_FIELDS) throw unreadable(name);
+    start = at + delimiter.length + 2;
   }
-  return -1;
+  // Parsers differ in what they make of a part without an end.
+  if (!isOver && start !== undefined) throw unreadable(name);
+  return parts;
+}
+
+interface PartHeader {
+  readonly name: string;
+  readonly isFile: boolean;
+  readonly contentAt: number;
+}
+
+function headerOf(bytes: Buffer, start: number, name: string): PartHeader {
+  const text = bytes.toString("latin1", start, start + MAX_HEADER_BYTES);
+  const end = text.indexOf("\r\n\r\n");
+  const lines = end < 0 ? [] : text.slice(0, end).split("\r\n");
+  const dispositions = lines.filter((line) => /content-disposition/i.test(line));
+  const [, field, file = ""] = DISPOSITION.exec(dispositions[0] ?? "") ?? [];
+  const isPlain = lines.every((line) => /^[\w-]+:[^\r\n]*$/.test(line));
+  if (field === undefined || dispositions.length > 1 || !isPlain) throw unreadable(name);
+  return { name: field, isFile: file !== "", contentAt: start + end + 4 };
+}
+
+function unreadable(name: string): GatewayError {
+  const message =
+    `The form cannot be read for its field ${name}. Write each field once, as content-disposition: form-data; name="…", ` +
+    `between delimiters of the boundary in content-type, ${MAX_FIELDS} fields at most.`;
+  return new GatewayError("invalid_field", message, { param: name });
 }

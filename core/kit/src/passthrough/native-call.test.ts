@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Secret } from "@sluice/spec";
+import { Secret } from "@sluice/contract";
 import { nativeCall } from "./native-call.ts";
 
 it("has the client's request, the operator's address, and the operator's credential over any that the client sent", () => {

@@ -1,11 +1,12 @@
 /** The upstream call of a native request. */
 
-import type { HttpCall, PassthroughRequest, Secret } from "@sluice/spec";
+import type { HttpCall, PassthroughRequest, Secret } from "@sluice/contract";
 import { nativeUrl } from "./native-url.ts";
 
 /**
- * The call of a native request: method, path, query, headers and body are the client's, the address (see {@link nativeUrl}) and
- * the headers of the account the operator's. The account's come last: nothing that the client sent can stand in their place.
+ * The call of a native request. Method, path, query, headers and body are the client's; the address
+ * (see {@link nativeUrl}) and the account's headers are the operator's. The account's headers come
+ * last, so the client cannot replace them.
  */
 export function nativeCall(
   { method, endpoint, query, headers, body }: PassthroughRequest,

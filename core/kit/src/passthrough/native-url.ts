@@ -1,11 +1,11 @@
-/** Where a native endpoint lives. */
+/** The address of a native endpoint. */
 
 /** A segment that names a version of an API: `v1`, `v1beta`, `v2`. */
 const VERSION = /^v\d+[a-z0-9]*$/;
 
 /**
- * The path of a base URL's native root, without slashes at its ends: the base URL's own without the version it ends in. The
- * root of `https://api.groq.com/openai/v1` is `openai`.
+ * The path of a base URL's native root, without slashes at its ends: the base URL's own without its
+ * final version. The root of `https://api.groq.com/openai/v1` is `openai`.
  */
 export function nativeRoot(baseUrl: string): string {
   const path = basePathOf(baseUrl);
@@ -15,10 +15,11 @@ export function nativeRoot(baseUrl: string): string {
 }
 
 /**
- * The URL of a native endpoint. An endpoint that begins with the base URL's own path is a path from the address: `v1/files`
- * goes to `/v1/files` also where the base URL ends in `/v1`. One that begins with a version, or with one of `prefixes`, is a path from
- * the native root, so that no version stands twice: `v2/rerank` goes to `/v2/rerank`. Any other is joined to the base URL: `files`
- * goes to `/v1/files`.
+ * The URL of a native endpoint. An endpoint that begins with the base URL's own path is relative to
+ * the address: `v1/files` goes to `/v1/files` also where the base URL ends in `/v1`. One that
+ * begins with a version, or with one of `prefixes`, is relative to the native root, so that no
+ * version occurs twice: `v2/rerank` goes to `/v2/rerank`. Any other is joined to the base URL:
+ * `files` goes to `/v1/files`.
  */
 export function nativeUrl(baseUrl: string, endpoint: string, query: string, prefixes: readonly string[] = []): string {
   const slash = baseUrl.indexOf("/", baseUrl.indexOf("//") + 2);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createUsageMeter } from "./meter.ts";
-import { eventFrame } from "../testing/event-frame.ts";
+import { createUsageMeter } from "@sluice/runtime/passthrough";
+import { eventFrame } from "@sluice/testing";
 import { readHeaderUsage, readNativeUsage } from "./native-usage.ts";
 
 describe("the usage of a native reply", () => {

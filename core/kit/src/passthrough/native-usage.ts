@@ -1,18 +1,17 @@
 /**
- * Reads usage from native replies: the shapes of OpenAI (chat, responses, embeddings, images), Anthropic, Gemini, Bedrock, Cohere
- * and Stability. A field's name tells the dialect, so nobody has to say which one a provider speaks.
+ * Reads usage from native replies: the forms of OpenAI (chat, responses, embeddings, images),
+ * Anthropic, Gemini, Bedrock, Cohere and Stability. The names of the fields identify the dialect.
  */
 
 import { table } from "../json/table.ts";
-import type { JsonObject, JsonValue, Usage } from "@sluice/spec";
+import type { JsonObject, JsonValue, Usage } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { tokenCount as count } from "../json/token-count.ts";
 import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 
-/** The usage of a whole reply or of one stream event, `undefined` when it reports none. */
+/** The usage of a whole reply or of one stream event; `undefined` when it reports none. */
 export function readNativeUsage(value: JsonObject): Usage | undefined {
-  // Anthropic's message_start and OpenAI's response events carry the reply inside.
-  const carried = isObject(value.message) ? value.message : isObject(value.response) ? value.response : value;
+  const carried = carriedReply(value);
   const inner = isObject(value.usage) ? value : carried;
   const usage = usageIn(inner);
   const counted = isObject(usage) ? usage : inner.meta;
@@ -27,12 +26,20 @@ export function readNativeUsage(value: JsonObject): Usage | undefined {
   return readOllama(value) ?? readPieces(inner);
 }
 
-/** Types of events that begin a stream: what they report grows until its end. */
+/**
+ * The reply inside an event: Anthropic's message_start and OpenAI's response events contain it,
+ * other events are the reply.
+ */
+export function carriedReply(event: JsonObject): JsonObject {
+  return isObject(event.message) ? event.message : isObject(event.response) ? event.response : event;
+}
+
+/** Types of events that begin a stream: their counts grow until its end. */
 const STARTS = new Set(["message_start", "response.created", "response.in_progress", "message-start"]);
 
 /**
- * What an event says of its stream's usage: `start` reports the prompt and what may be a first count, `end` the whole, `part` what there
- * is so far, in dialects that repeat a growing total.
+ * The part of the stream's usage in an event: `start` reports the prompt and a possible first
+ * count, `end` the whole, `part` the counts so far, in dialects that repeat a growing total.
  */
 export function usagePlace(event: JsonObject): "start" | "part" | "end" {
   const { type, choices, candidates, done, is_finished: isFinished } = event;
@@ -47,7 +54,7 @@ function isFinishedChoice(choice: JsonValue): boolean {
   return isObject(choice) && (typeof choice.finish_reason === "string" || isObject(choice.message));
 }
 
-/** Ollama's own API: counts without a name for them (docs/api.md). A prompt from its cache has no count. */
+/** Ollama's own API: top-level counts (docs/api.md). A cached prompt has no count. */
 function readOllama({ done, prompt_eval_count: prompt, eval_count: output, embeddings }: JsonObject): Usage | undefined {
   if (done !== true && !Array.isArray(embeddings)) return undefined;
   const promptTokens = count(prompt);
@@ -55,16 +62,16 @@ function readOllama({ done, prompt_eval_count: prompt, eval_count: output, embed
   return promptTokens === undefined ? undefined : made(promptTokens, completionTokens ?? 0, {});
 }
 
-/** Where the usage stands: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`. */
+/** The place of the usage: Cohere's message-end has it in its delta, Groq's last chunk in `x_groq`. */
 function usageIn({ usage, delta, x_groq: groq }: JsonObject): JsonValue | undefined {
   if (usage !== undefined) return usage;
   return isObject(delta) ? delta.usage : isObject(groq) ? groq.usage : undefined;
 }
 
-/** Where the last chunk of Bedrock's InvokeModelWithResponseStream tells its tokens. */
+/** The member with the token counts in the last chunk of Bedrock's InvokeModelWithResponseStream. */
 export const BEDROCK_METRICS = "amazon-bedrock-invocationMetrics";
 
-/** Usage of response headers: Bedrock's InvokeModel tells it there for every model, and in the body for few. */
+/** Usage of response headers: Bedrock's InvokeModel reports it there for every model, and in the body for few. */
 export function readHeaderUsage(headers: Readonly<Record<string, string | string[] | undefined>>): Usage | undefined {
   const counted = (name: string): number | undefined => {
     const text = headers[`x-amzn-bedrock-${name}-token-count`];
@@ -73,7 +80,7 @@ export function readHeaderUsage(headers: Readonly<Record<string, string | string
   return besideCache(counted("input"), counted("output"), counted("cache-read-input"), counted("cache-write-input"));
 }
 
-/** Images by the piece, where that is all there is to count: those that were made, not those that were filtered. */
+/** A usage of images by the piece: the made ones, without the filtered ones. */
 export function pieces(count: number): Usage {
   return { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count } };
 }
@@ -87,8 +94,9 @@ function readPieces({ artifacts, image, finish_reason: ended }: JsonObject): Usa
 }
 
 /**
- * Cohere: the tokens that the model read and wrote, and beside them the units that are billed, where those differ. Embeddings
- * have no output, and images of the older models are counted by the piece: unknown here.
+ * Cohere: the tokens that the model read and wrote, and separately the billed units, where those
+ * differ. Embeddings have no output. Images of the older models are counted by the piece: unknown
+ * here.
  */
 function readBilledUnits(units: JsonObject, { tokens, cached_tokens: cached }: JsonObject): Usage | undefined {
   const texts = count(units.input_tokens);
@@ -108,8 +116,8 @@ function readBilledUnits(units: JsonObject, { tokens, cached_tokens: cached }: J
 }
 
 /**
- * Joins the usages of one stream: Anthropic tells the prompt at the start and the completion at the end, and Gemini repeats
- * a growing total. A later word wins where it says something.
+ * Joins the usages of one stream: Anthropic reports the prompt at the start and the completion at
+ * the end, and Gemini repeats a growing total. A later count wins.
  */
 export function joinUsage(first: Usage | undefined, second: Usage): Usage {
   if (first === undefined) return second;
@@ -119,8 +127,8 @@ export function joinUsage(first: Usage | undefined, second: Usage): Usage {
 }
 
 /**
- * `{input_tokens, output_tokens}`: Anthropic counts cached tokens beside the input, OpenAI's responses within it; only
- * Anthropic's usage has the `cache_…_input_tokens` fields.
+ * `{input_tokens, output_tokens}`: Anthropic counts cached tokens beside the input, OpenAI's
+ * responses within it. Only Anthropic's usage has the `cache_…_input_tokens` fields.
  */
 function readInputOutput(usage: JsonObject, serviceTier: JsonValue | undefined): Usage | undefined {
   const input = count(usage.input_tokens);
@@ -162,7 +170,7 @@ function readMetrics(metrics: JsonObject): Usage | undefined {
   );
 }
 
-/** An embedding has no output; a usage without an input is none. */
+/** Adds cached tokens to the input. An embedding has no output; a usage without an input is `undefined`. */
 function besideCache(
   input: number | undefined,
   output = 0,
@@ -193,7 +201,7 @@ function readGemini(usage: JsonObject): Usage | undefined {
   });
 }
 
-/** Vertex' words for what its price lists call a tier (`TrafficType` of @google/genai 2.32.0). */
+/** Vertex' names and the tiers of its price lists (`TrafficType` of @google/genai 2.32.0). */
 const TRAFFIC = table<string>({
   ON_DEMAND: "standard",
   ON_DEMAND_PRIORITY: "priority",

@@ -1,8 +1,8 @@
-/** The inference endpoints of OpenAI's API, and of the APIs that speak like it. */
+/** The inference endpoints of OpenAI's API, and of compatible APIs. */
 
-import type { NativeEndpoint, NativeUsage } from "@sluice/spec";
+import type { NativeEndpoint, NativeUsage } from "@sluice/contract";
 
-/** Paths and how their usage is known (platform.openai.com/docs/api-reference). */
+/** Paths and the sources of their usage (platform.openai.com/docs/api-reference). */
 const PATHS: readonly (readonly [string, NativeUsage])[] = [
   ["chat/completions", "text"],
   ["completions", "text"],
@@ -18,7 +18,7 @@ const PATHS: readonly (readonly [string, NativeUsage])[] = [
   ["audio/translations", "reported"],
 ];
 
-/** The endpoints, each below every one of `prefixes`. The model stands in the body, of a form in its field `model`. */
+/** The endpoints, each under every one of `prefixes`. The model stands in the body, in a form in its field `model`. */
 export function openaiEndpoints(
   prefixes: readonly string[] = ["v1/", ""],
   more: readonly (readonly [string, NativeUsage])[] = [],
@@ -29,8 +29,8 @@ export function openaiEndpoints(
 }
 
 /**
- * What a key that is limited to models reaches at a provider that declares no endpoints: the paths that name their model in every API
- * which is known.
+ * The endpoints for keys with a model list at a provider without declared endpoints: paths that
+ * name their model in every known API.
  */
 export const COMMON_ENDPOINTS: readonly NativeEndpoint[] = [
   ...openaiEndpoints(),

@@ -1,9 +1,6 @@
-/** @sluice/kit/state: shared state within one process, for drivers, for the engine when a server is away, and for tests. */
+/**
+ * @sluice/kit/state: shared state within one process. Drivers, tests, and the engine during an
+ * outage of the server use it.
+ */
 
-export * from "./decisions.ts";
-export * from "./records.ts";
-export { type Holder, holderOf, type PartLimits, Parts } from "./parts.ts";
-export { type PlaceLimits, Places } from "./places.ts";
-export { prefixedState, tenantState } from "./prefixed.ts";
-export { TransientMap } from "./transient-map.ts";
-export { createResilientState, type ResilientOptions } from "./resilient.ts";
+export { tenantState } from "./prefixed.ts";

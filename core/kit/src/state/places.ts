@@ -1,19 +1,19 @@
-/** Places: what can be used by so many at the same time, and a bounded queue before it, with a part of both for each key. */
+/** Places: a bounded number of concurrent users with a bounded queue, both with a part for each key. */
 
-import { GatewayError } from "@sluice/spec";
+import { GatewayError } from "@sluice/contract";
 import { type Holder, Parts } from "./parts.ts";
 
-/** How many places there are, and how long a request may wait for one. */
+/** The number of places, and the maximum wait for one. */
 export interface PlaceLimits {
   readonly places: number;
-  /** Requests that wait at most. */
+  /** Maximum number of waiting requests. */
   readonly queue: number;
   readonly waitMs: number;
-  /** What has the places, in the words of a message: `The provider openai`. */
+  /** The owner of the places, as the subject of a message: `The provider openai`. */
   readonly what: string;
-  /** The share of the places that a holder may have when it is the only one. Default 0.5. */
+  /** The share of the places for a single holder. Default 0.5. */
   readonly share?: number;
-  /** Whether a holder may have every place while no other holder has come for a minute. Default false: it has a half. */
+  /** Whether a holder may use every place after a minute without another holder. Default false: it has a half. */
   readonly mayHaveAll?: boolean;
 }
 
@@ -24,13 +24,14 @@ interface Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
-/** After so long without another holder, a holder is the only one. */
+/** After this time without another holder, a holder counts as the only one. */
 const ALONE_MS = 60_000;
 const MIN_RETRY_AFTER_MS = 1_000;
 
 /**
- * Counts places in use. The keys that wait are served in turn, the requests of one key in the order of their arrival. When
- * the queue is full, the key with the most waiting requests loses its newest one to a key that has fewer.
+ * Counts places in use. Waiting keys are served in round-robin order, the requests of one key in
+ * order of arrival. When the queue is full, the key with the most waiting requests loses its newest
+ * one to a key with fewer.
  */
 export class Places {
   readonly #parts = new Parts();
@@ -41,7 +42,7 @@ export class Places {
   #lastKey: string | undefined;
   #lastChangeMs = -Infinity;
 
-  /** `now` gives milliseconds that never go back. */
+  /** `now` returns monotonic milliseconds. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -64,15 +65,16 @@ export class Places {
     return this.#queued < queue || (queue > 0 && this.#largest(holder) !== undefined);
   }
 
-  /** Takes a place. The caller has seen that there is room. */
+  /** Takes a place. The caller has checked `hasRoom`. */
   take(holder: Holder): void {
     this.#see(holder);
     this.#parts.take(holder);
   }
 
   /**
-   * Waits for a place and takes it. Rejects with the signal's reason, and with `overloaded` when there is no place to wait, the
-   * wait is too long, or a key with fewer waiting requests needs the place in the queue.
+   * Waits for a place and takes it. Rejects with the signal's reason. Rejects with `overloaded`
+   * when the queue is full, the wait is too long, or a key with fewer waiting requests needs the
+   * place in the queue.
    */
   wait(holder: Holder, limits: PlaceLimits, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -110,12 +112,12 @@ export class Places {
     });
   }
 
-  /** Gives a place back. The next keys in turn that may have a place get one. */
+  /** Releases a place. The next keys in round-robin order get the free places. */
   release(holder: Holder): void {
     this.#parts.giveBack(holder);
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       this.#remove(next);
-      // The key goes to the end of the line of keys.
+      // The key moves to the end of the queue of keys.
       const rest = this.#waiters.get(next.holder.key);
       if (rest !== undefined) {
         this.#waiters.delete(next.holder.key);
@@ -148,7 +150,7 @@ export class Places {
     this.#lastKey = key;
   }
 
-  /** Throws where the queue is full and no other key has more in it. */
+  /** Throws when the queue is full and no other key has more requests in it. */
   #makeRoom(holder: Holder, limits: PlaceLimits): void {
     const { queue, what } = limits;
     if (this.#queued < queue) return;
@@ -159,7 +161,7 @@ export class Places {
     newest.refuse(this.#refusal(newest.holder, limits, `${what} has ${queue} waiting requests, and another key needs a place`));
   }
 
-  /** The waiting requests of the key that has most of them, where that is more than the holder will have. */
+  /** The waiting requests of the key with the most of them, if they are more than the holder will have. */
   #largest(holder: Holder): readonly Waiter[] | undefined {
     let most: readonly Waiter[] | undefined;
     for (const waiters of this.#waiters.values()) if (most === undefined || waiters.length > most.length) most = waiters;
@@ -178,14 +180,14 @@ export class Places {
   }
 
   #tooLong(holder: Holder, limits: PlaceLimits): GatewayError {
-    return this.#refusal(holder, limits, `${limits.what} had no room within ${limits.waitMs} ms`);
+    return this.#refusal(holder, limits, `${limits.what} had no free place within ${limits.waitMs} ms`);
   }
 
-  /** The message says how much of it is the key's own doing. */
+  /** The message names the key's own share of the load. */
   #refusal(holder: Holder, { places, waitMs }: PlaceLimits, why: string): GatewayError {
     const own = this.#parts.heldBy(holder);
     const waiting = this.#waiters.get(holder.key)?.length ?? 0;
-    const message = `${why}. This key has ${own} of ${places} places and ${waiting} waiting requests; send fewer at the same time.`;
+    const message = `${why}. This key has ${own} of ${places} places and ${waiting} waiting requests; send fewer concurrent requests.`;
     return new GatewayError("overloaded", message, { retryAfterMs: Math.max(MIN_RETRY_AFTER_MS, Math.min(waitMs, 5_000)) });
   }
 }

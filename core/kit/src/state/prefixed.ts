@@ -1,10 +1,10 @@
-/** Shared state of somebody's own: the same calls, and keys that nobody else has. */
+/** Shared state with a private name space: the same calls, under a prefix. */
 
-import type { Claim, Identity, Reservation, SharedState, Soon } from "@sluice/spec";
+import type { Claim, Identity, Reservation, SharedState, MaybePromise } from "@sluice/contract";
 
 /**
- * State in which every key and every reservation's id begins with `prefix`. The caller sees its own keys only: without the prefix, and
- * `purge` with no more than what it kept itself.
+ * State in which every key and every reservation's id begins with `prefix`. The caller sees only
+ * its own keys, without the prefix, and `purge` deletes only those.
  */
 export function prefixedState(state: SharedState, prefix: string): SharedState {
   const { cache, records } = state;
@@ -39,11 +39,11 @@ export function prefixedState(state: SharedState, prefix: string): SharedState {
   };
 }
 
-function then<T>(value: Soon<T>, map: (value: T) => T): Soon<T> {
+function then<T>(value: MaybePromise<T>, map: (value: T) => T): MaybePromise<T> {
   return value instanceof Promise ? value.then(map) : map(value);
 }
 
-/** State of one tenant, the holder of a key: what is kept for one cannot be read, counted or purged for another. */
+/** State of one tenant, the holder of a key. No tenant can read, count or purge another tenant's entries. */
 export function tenantState(state: SharedState, { keyId }: Pick<Identity, "keyId">): SharedState {
   return prefixedState(state, `tenant:${encodeURIComponent(keyId)}:`);
 }

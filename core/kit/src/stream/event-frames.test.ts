@@ -1,9 +1,9 @@
 import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { UpstreamEvent } from "@sluice/spec";
-import { eventFrame } from "../testing/event-frame.ts";
+import type { UpstreamEvent } from "@sluice/contract";
+import { eventFrame } from "@sluice/testing";
 import { createFrameReader } from "./event-frames.ts";
-import { createStreamReader } from "./reader.ts";
+import { createStreamReader } from "@sluice/runtime/internals";
 
 const EVENT = { ":message-type": "event", ":content-type": "application/json" };
 const hello = eventFrame({ ":event-type": "messageStart", ...EVENT }, '{"role":"assistant"}');

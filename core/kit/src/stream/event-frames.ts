@@ -1,33 +1,38 @@
 /**
- * Binary event streams in: `application/vnd.amazon.eventstream`, any framing, split anywhere. A frame is two lengths and their
- * CRC, headers, a payload and the CRC of everything before (docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html;
- * @smithy/core 3.38, `EventStreamCodec`). Big-endian.
+ * Reads binary event streams: `application/vnd.amazon.eventstream`, any framing, split anywhere. A
+ * frame is two lengths and their CRC, headers, a payload and the CRC of everything before
+ * (docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html; @smithy/core 3.38,
+ * `EventStreamCodec`). Big-endian.
  */
 
 import { crc32 } from "node:zlib";
-import { GatewayError, type UpstreamEvent } from "@sluice/spec";
+import { GatewayError, type UpstreamEvent } from "@sluice/contract";
 import type { EventReader } from "./events.ts";
 
 /** Total length, length of the headers, CRC of both. */
 const PRELUDE_BYTES = 12;
 const CRC_BYTES = 4;
-/** The least a frame can be. */
+/** The minimum length of a frame. */
 const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
-/** One frame may have this many bytes at most, headers included: images travel as base64. */
+/** The maximum bytes of a frame, headers included. Images are sent as base64. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const MAX_HEADER_BYTES = 128 * 1024;
-/** Bytes of a header's value by its type; a missing one is variable. True, false, byte, short, integer, long; timestamp, UUID. */
+/**
+ * Bytes of a header's value by its type; a missing one is variable. Types: true, false, byte,
+ * short, integer, long; timestamp, UUID.
+ */
 const VALUE_BYTES: Readonly<Record<number, number>> = { 0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16 };
 const BYTES = 6;
 const STRING = 7;
 
-/** What an event is called that reports a failure: this, and the exception's own name. */
+/** The prefix of the name of an event that reports a failure; the exception's own name follows. */
 export const EXCEPTION_PREFIX = "exception:";
 
 /**
- * A reader that hands each frame on as soon as it is whole: the event is its `:event-type`, the data its payload as text.
- * Exceptions are events too, `exception:throttlingException`. `push` and `end` throw `upstream_invalid_response` for a frame
- * that is damaged or over the bound, `stream_truncated` for bytes that are left at the end.
+ * A reader that emits each frame when it is whole: the event is its `:event-type`, the data its
+ * payload as text. Exceptions are events too, `exception:throttlingException`. `push` and `end`
+ * throw `upstream_invalid_response` for a frame that is damaged or over the bound, and
+ * `stream_truncated` for leftover bytes at the end.
  */
 export function createFrameReader(onEvent: (event: UpstreamEvent) => void): EventReader {
   let frame = Buffer.alloc(PRELUDE_BYTES);
@@ -95,7 +100,7 @@ function readFrame(frame: Buffer): UpstreamEvent {
   }
 }
 
-/** The headers that are texts: all that an event is told by. */
+/** The headers with text values: they identify the event. */
 function readHeaders(bytes: Buffer): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   let at = 0;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { UpstreamEvent } from "@sluice/spec";
+import type { UpstreamEvent } from "@sluice/contract";
 import { createEventReader } from "./events.ts";
 
 const folder = join(import.meta.dirname, "../../../../test/fixtures/openai");

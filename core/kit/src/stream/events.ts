@@ -1,26 +1,26 @@
-/** Server-sent events in: bytes to events, any framing, split anywhere. */
+/** Reads server-sent events: bytes to events, any framing, split anywhere. */
 
 import { createParser, type EventSourceMessage, type ParseError } from "eventsource-parser";
-import { GatewayError, type UpstreamEvent } from "@sluice/spec";
+import { GatewayError, type UpstreamEvent } from "@sluice/contract";
 
-/** One event may hold this many characters at most: images travel as base64. */
+/** The maximum characters of one event. Images are sent as base64. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
 
 /** Turns chunks of an event stream into events. */
 export interface EventReader {
-  /** Takes a chunk. Throws `upstream_invalid_response` when an event is larger than the bound. */
+  /** Reads a chunk. Throws `upstream_invalid_response` when an event is larger than the bound. */
   push(chunk: Uint8Array): void;
-  /** Nothing more comes. An event whose last line is complete counts, even without its blank line. */
+  /** Ends the input. An event whose last line is complete counts, even without its blank line. */
   end(): void;
 }
 
-/** A reader of a format that is text. */
+/** A reader of a text format. */
 export interface TextEventReader extends EventReader {
-  /** Takes text that is already decoded. */
+  /** Reads decoded text. */
   pushText(text: string): void;
 }
 
-/** A reader that hands each event on as soon as its blank line has arrived. */
+/** A reader that emits each event when its blank line arrives. */
 export function createEventReader(onEvent: (event: UpstreamEvent) => void): TextEventReader {
   // One decoder for the stream: a character may be split over two chunks.
   const decoder = new TextDecoder("utf-8");
@@ -29,7 +29,7 @@ export function createEventReader(onEvent: (event: UpstreamEvent) => void): Text
     maxBufferSize: MAX_EVENT_CHARACTERS,
     onEvent: onEvent as (message: EventSourceMessage) => void,
     onError(error) {
-      // Unknown fields and odd retry values are the sender's business; only a full buffer ends the stream.
+      // Unknown fields and invalid retry values are ignored; only a full buffer ends the stream.
       if (error.type !== "unknown-field" && error.type !== "invalid-retry") fault = error;
     },
   });

@@ -1,14 +1,14 @@
 /** Reads undici's and Node's socket errors. */
 
-import { GatewayError, isGatewayError } from "@sluice/spec";
+import { GatewayError, isGatewayError } from "@sluice/contract";
 
 const TIMEOUTS = new Set(["UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT"]);
 const LOST = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 const UNREADABLE = new Set(["UND_ERR_RES_CONTENT_LENGTH_MISMATCH", "UND_ERR_HEADERS_OVERFLOW", "UND_ERR_RES_EXCEEDED_MAX_SIZE"]);
 
 /**
- * The gateway's error of a failed transport. undici's parser errors carry no code, so the class name counts as well.
- * The message names the kind of failure, never a host.
+ * The gateway's error for a failed transport. undici's parser errors carry no code, so the class
+ * name counts as well. The message names the kind of failure, never a host.
  */
 export function transportError(error: Error & { code?: string }): GatewayError {
   const code = error.code ?? "";
@@ -27,13 +27,18 @@ export function transportError(error: Error & { code?: string }): GatewayError {
   return new GatewayError("upstream_unreachable", "The connection to the upstream failed.", { cause: error });
 }
 
-/** Whether a connection that was open is lost. */
+/** Whether an open connection was lost. */
 export function isConnectionLost(error: Error & { code?: string }): boolean {
   return LOST.has(error.code ?? "");
 }
 
-/** A GatewayError as it is; anything else is a fault of the plugin that threw it. */
+/** A GatewayError unchanged; any other error is a fault of the plugin that threw it. */
 export function asGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error;
   return new GatewayError("plugin_failed", "The provider plugin failed on this request.", { cause: error });
+}
+
+/** The reason of an abort as an Error. */
+export function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
 }

@@ -1,11 +1,11 @@
-/** Turns of the event loop: work that comes in large pieces is done one piece a turn, whoever's it is. */
+/** Turns of the event loop: large work is done one piece a turn, across all callers. */
 
 const waiting: (() => void)[] = [];
 let isScheduled = false;
 
 /**
- * Resolves when it is the caller's turn: one caller in each turn of the event loop, in the order in which they asked. A
- * hundred large streams at once so delay everybody else by one piece, and not by a hundred.
+ * Resolves in the caller's turn: one caller in each turn of the event loop, in the order of the
+ * calls. With a hundred large streams, other work waits for one piece instead of a hundred.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { GatewayError, Secret } from "@sluice/spec";
-import { closed, get, openPool, serveBytes, serveHttp, within } from "./server.fixture.ts";
+import { GatewayError, Secret } from "@sluice/contract";
+import { closed, get, openPool, serveBytes, serveHttp, within } from "@sluice/testing/serve-http";
 
 function failsWith(code: string): unknown {
   return expect.objectContaining({ name: "GatewayError", code });

@@ -1,33 +1,35 @@
-/** The transport: one HTTP call to an upstream, with timers and bounds of our own. */
+/** The transport: one HTTP call to an upstream, with the gateway's own timers and bounds. */
 
 import type { Agent, Dispatcher } from "undici";
-import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/spec";
-import { ResponseBody } from "./body.ts";
-import { type ConnectionPlace, ConnectionPlaces } from "./connection-places.ts";
-import { type Connection, type ConnectionHandler, createAgent } from "./connections.ts";
-import { isConnectionLost, transportError } from "./errors.ts";
+import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/contract";
+import { ResponseBody } from "./replies/body.ts";
+import { type ConnectionPlace, ConnectionPlaces } from "./connections/places.ts";
+import { type Connection, type ConnectionHandler, createAgent } from "./connections/connections.ts";
+import { asError, isConnectionLost, transportError } from "./errors.ts";
 
-/** What a pool of connections is made from. Equal options share a pool. */
+/** The options of a pool of connections. Equal options share a pool. */
 export interface UpstreamOptions {
-  /** Connections at most, per origin. */
+  /** Maximum connections per origin. */
   readonly connections: number;
   readonly connectMs: number;
+  /** Whether a key that was alone for a minute may use every connection. Absent: a key has half of them. */
+  readonly mayHaveAll?: boolean;
 }
 
-/** Who opens connections and makes calls on them: undici, or a script. */
+/** Opens connections and makes calls on them: undici, or a script. */
 export type Dispatching = Pick<Agent, "dispatch" | "close" | "destroy">;
 
-/** What one call may take. */
+/** Options of one call. */
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeouts: ProviderTimeouts;
-  /** The record that is told when the call was written in full. Absent: nobody has to know. */
+  /** The attempt that records when the call was written in full. Absent: not recorded. */
   readonly attempt?: Attempt;
-  /** The place that the call has taken. It is given back when the connection is free again. */
+  /** The call's connection place. It is released when the connection is free again. */
   readonly place?: ConnectionPlace | undefined;
 }
 
-/** The head of an upstream's response, and its body still to come. */
+/** The head of an upstream's response, and its body. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -39,35 +41,32 @@ export function upstreamKey(name: string, { connections, connectMs }: UpstreamOp
   return `upstream:${name}:${connections}:${connectMs}`;
 }
 
-/** Response headers over this many bytes are refused. */
+/** Maximum bytes of response headers. */
 const MAX_HEADER_BYTES = 16_384;
-/** And more than this many of them. */
+/** Maximum number of response headers. */
 const MAX_HEADERS = 200;
-/** Interim responses (1xx) before the one that counts. */
+/** Maximum interim responses (1xx) before the final one. */
 const MAX_INTERIM_RESPONSES = 20;
-/** Idle connections close before the provider's own idle limit does: 4 s, at most what the provider says, 25 s. */
+/** Idle connections close before the provider's own idle limit: 4 s, or at most the provider's option, 25 s. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
 
-/**
- * A request whose connection is lost within a round trip of its last byte crossed the upstream's close on the way. The opening of
- * the connection took a round trip or more; these bound what it may stand for.
- */
+/** Bounds of the estimated round trip (the time to open the connection). A loss within it means a stale connection. */
 const MIN_RACE_MS = 100;
 const MAX_RACE_MS = 250;
 
-/** A socket is read no further while this much of it waits. Whatever one read brought beyond that, 64 KiB at most, waits too. */
+/** Maximum unread bytes of a socket before reading pauses. The rest of one read, at most 64 KiB, may come on top. */
 const SOCKET_BYTES = 16_384;
 
-/** Connections to upstreams. It outlives generations; whoever made it closes it. */
+/** Connections to upstreams. It outlives generations; its creator closes it. */
 export class Upstream {
   readonly #agent: Dispatching;
-  /** For replays: every call has a new connection, and closes it. */
+  /** For replays: every call opens and closes a new connection. */
   readonly #fresh: Dispatching;
-  /** Places for calls. A call that has taken one finds a connection free. Calls of a script need no connection. */
+  /** Places for calls. A call with a place has a free connection. Calls of a script need no connection. */
   readonly places: ConnectionPlaces;
 
-  /** `script` answers in the network's place. */
+  /** `script` replaces the network. */
   constructor(options: UpstreamOptions, script?: Dispatching) {
     const connect = { timeout: options.connectMs, highWaterMark: SOCKET_BYTES };
     const agentOptions: Agent.Options = {
@@ -77,21 +76,22 @@ export class Upstream {
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Every wait has a timer of ours; undici's would be a second one with coarser steps.
+      // Every wait has a timer of this module. undici's own would be a second one with coarser
+      // steps.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect,
     };
     this.#agent = script ?? createAgent(agentOptions);
     this.#fresh = script ?? createAgent(agentOptions);
-    this.places = new ConnectionPlaces(script === undefined ? options.connections : Infinity);
+    this.places = new ConnectionPlaces(script === undefined ? options.connections : Infinity, options.mayHaveAll);
   }
 
   /**
    * Sends a call. Resolves with the response's head. Rejects with `upstream_timeout`, `upstream_unreachable`,
-   * `upstream_invalid_response`, or with the signal's reason. A call whose reused connection is lost without a byte of answer is
-   * sent once more on a new one if the upstream cannot have worked on it: it was not written in full, the loss came within a round
-   * trip of its last byte, or its method may be repeated (RFC 9110 9.2.2).
+   * `upstream_invalid_response`, or with the signal's reason. A call whose reused connection is lost before any response byte
+   * is sent once more on a new one if the upstream cannot have processed it: it was not written in full, the loss came within a
+   * round trip of its last byte, or its method is idempotent (RFC 9110 9.2.2).
    */
   send(call: HttpCall, options: SendOptions): Promise<UpstreamResponse> {
     return new Promise((resolve, reject) => {
@@ -119,12 +119,12 @@ export class Upstream {
     });
   }
 
-  /** Closes when the calls under way have ended. */
+  /** Closes when the running calls have ended. */
   async close(): Promise<void> {
     await Promise.all([this.#agent.close(), this.#fresh.close()]);
   }
 
-  /** Closes at once; calls under way fail. */
+  /** Closes immediately; running calls fail. */
   async destroy(): Promise<void> {
     await Promise.all([this.#agent.destroy(), this.#fresh.destroy()]);
   }
@@ -136,7 +136,8 @@ function reveal(headers: HttpCall["headers"]): string[] {
     const value = headers[name];
     if (value !== undefined) flat.push(name, value instanceof Secret ? value.reveal() : value);
   }
-  // A reply is looked into, so nothing is gained by a coding, and there is no bomb to defuse.
+  // Replies are read, so a content coding gains nothing. Without one there is no decompression
+  // bomb.
   if (headers["accept-encoding"] === undefined) flat.push("accept-encoding", "identity");
   return flat;
 }
@@ -151,11 +152,11 @@ class CallHandler implements ConnectionHandler {
   readonly #attempt: Attempt | undefined;
   readonly #place: ConnectionPlace | undefined;
   readonly #onAbort: () => void;
-  /** Sends the call again; `undefined` once that is done. */
+  /** Sends the call again; `undefined` after that. */
   #replay: ((handler: CallHandler) => void) | undefined;
   readonly #isRepeatable: boolean;
   #isReused = false;
-  /** The request was written in full, and the time in which its loss proves that it was not read has passed. */
+  /** The request was written in full, and the time has passed in which a loss proves that it was not read. */
   #isDelivered = false;
   #raceTimer: NodeJS.Timeout | undefined;
   #hasAnswered = false;
@@ -183,7 +184,8 @@ class CallHandler implements ConnectionHandler {
     this.#onAbort = () => this.#fail(this.#signal.reason);
     this.#signal.addEventListener("abort", this.#onAbort);
     const { firstByteMs } = options.timeouts;
-    // Covers the opening of a connection too: headersTimeout of undici would not fire under 1xx replies.
+    // Covers the opening of a connection too: undici's headersTimeout does not fire during 1xx
+    // replies.
     this.#timer = setTimeout(
       () => this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
       firstByteMs,
@@ -201,7 +203,8 @@ class CallHandler implements ConnectionHandler {
     if (this.#attempt !== undefined) this.#attempt.isUnanswered = true;
     if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
     const raceMs = Math.min(MAX_RACE_MS, Math.max(MIN_RACE_MS, this.connection?.openedInMs ?? 0));
-    // A loss that waits to be read while the event loop is busy is read before the immediate runs.
+    // A loss may wait to be read while the event loop is busy. It is read before the immediate
+    // runs.
     this.#raceTimer = setTimeout(() => setImmediate(() => (this.#isDelivered = true)), raceMs);
   }
 
@@ -231,7 +234,7 @@ class CallHandler implements ConnectionHandler {
   }
 
   #onIdle(): void {
-    // Paused by us: the reader is slow, not the upstream. Its time runs anew.
+    // Paused by the gateway: the reader is slow, not the upstream. The timer restarts.
     if (this.#body?.isPaused === true) this.#timer.refresh();
     else this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`));
   }
@@ -246,7 +249,8 @@ class CallHandler implements ConnectionHandler {
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const replay = this.#replay;
     clearTimeout(this.#raceTimer);
-    // The upstream closed the connection as the call was on its way, and has not seen it (RFC 9112 9.3.1).
+    // The upstream closed the connection while the call was on its way, and has not read it (RFC
+    // 9112 9.3.1).
     if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
       this.#replay = undefined;
       this.#controller = undefined;
@@ -262,15 +266,15 @@ class CallHandler implements ConnectionHandler {
   }
 
   /**
-   * Whether the connection was used before and closed before the upstream can have worked on the call. undici also fails calls that it has not begun when their
-   * connection is reset; those have no controller.
+   * Whether the connection was reused and closed before the upstream can have processed the call. undici also fails calls that
+   * it has not begun when their connection is reset; those have no controller.
    */
   #isStale(): boolean {
     if (this.#hasAnswered || this.#isDelivered || this.#failure !== undefined) return false;
     return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
   }
 
-  /** Ends the call from our side; the socket is destroyed, never reused. */
+  /** Ends the call from the gateway's side; the socket is destroyed, never reused. */
   #fail(reason: unknown): void {
     this.#failure ??= reason;
     this.#settle();
@@ -290,11 +294,7 @@ function unreadable(message: string): GatewayError {
   return new GatewayError("upstream_invalid_response", message);
 }
 
-/** Raw headers are names and values in turn. */
+/** Raw headers alternate names and values. */
 function isLongList(raw: Dispatcher.DispatchController["rawHeaders"]): boolean {
   return Array.isArray(raw) && raw.length > 2 * MAX_HEADERS;
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
 }

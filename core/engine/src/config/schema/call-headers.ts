@@ -1,6 +1,6 @@
-/** The keys of every provider that say what headers its calls have. */
+/** The keys of every provider that set the headers of its calls. */
 
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 /** `call_headers` and `pass_headers`. */
 export const CALL_HEADER_KEYS: JsonObject = {
@@ -9,7 +9,7 @@ export const CALL_HEADER_KEYS: JsonObject = {
     additionalProperties: { type: "string", maxLength: 4096, description: "The value, in visible ASCII." },
     default: {},
     description:
-      "Headers that every call to the provider has, beside the provider's own. Not credentials, nor headers of the connection, of framing or of forwarding. Example: `{ x-tenant: blue }`.",
+      "Headers of every call to the provider, beside the provider's own. Credentials and headers of connection, framing and forwarding are refused. Example: `{ x-tenant: blue }`.",
   },
   pass_headers: {
     type: "array",
@@ -18,6 +18,6 @@ export const CALL_HEADER_KEYS: JsonObject = {
     items: { type: "string", description: "A header's name." },
     default: [],
     description:
-      "Request headers of the client that go on to the provider. Not those that carry a key for the gateway, nor headers of the connection, of framing or of forwarding. Example: `[openai-project]`.",
+      "Request headers of the client that the gateway forwards to the provider. Headers with a key of the gateway and headers of connection, framing and forwarding are refused. Example: `[openai-project]`.",
   },
 };

@@ -1,13 +1,13 @@
-/** The key of every provider that says how media are fetched which clients name by URL. */
+/** The key of every provider that sets how the gateway fetches media that clients name by URL. */
 
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 /** `fetch_media`. */
 export const FETCH_MEDIA_KEYS: JsonObject = {
   fetch_media: {
     type: "object",
     description:
-      "Images, documents and videos that a client names by URL are fetched, and go to the provider by value. Absent: nothing is fetched. Example: `{}`.",
+      "The gateway fetches images, documents and videos that a client names by URL, and sends them to the provider by value. Absent: it fetches nothing. Example: `{}`.",
     additionalProperties: false,
     properties: {
       hosts: {
@@ -20,7 +20,8 @@ export const FETCH_MEDIA_KEYS: JsonObject = {
           pattern: "^(\\*|(\\*\\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)$",
           description: "`*`, `*.example.com` or `cdn.example.com`.",
         },
-        description: "Hosts that are fetched from; URLs at others go on as they are. Example: `[cdn.example.com]`.",
+        description:
+          "Hosts from which the gateway fetches. URLs at other hosts are sent unchanged. Example: `[cdn.example.com]`.",
       },
       allow_origins: {
         type: "array",
@@ -28,28 +29,28 @@ export const FETCH_MEDIA_KEYS: JsonObject = {
         default: [],
         items: { type: "string", format: "origin", description: "A scheme, a host and a port." },
         description:
-          "Origins of your own, which may have private addresses, a port and no TLS. All others are public, https: and on port 443. Example: `[http://store.internal:9000]`.",
+          "Your own origins. They may have private addresses, any port and no TLS. All others must be public and use https on port 443. Example: `[http://store.internal:9000]`.",
       },
-      max_size: { type: "string", format: "size", default: "10mb", description: "One medium at most." },
+      max_size: { type: "string", format: "size", default: "10mb", description: "Maximum size of one medium." },
       timeout: {
         type: "string",
         format: "duration",
         default: "10s",
-        description: "For one medium, the wait for its turn included.",
+        description: "Maximum time for one medium, including its wait for a free fetch.",
       },
       redirects: {
         type: "integer",
         minimum: 0,
         maximum: 3,
         default: 0,
-        description: "Redirects that are followed, each as wary as the URL itself.",
+        description: "Maximum redirects. Each target is checked like the URL itself.",
       },
       max_parallel: {
         type: "integer",
         minimum: 1,
         maximum: 256,
         default: 16,
-        description: "Fetches at the same time, in this process.",
+        description: "Maximum concurrent fetches in this process.",
       },
     },
   },

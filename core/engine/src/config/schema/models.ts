@@ -1,21 +1,21 @@
 /** The section `models:` of gateway.yaml. */
 
-import type { BalanceStrategy, FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/spec";
+import type { BalanceStrategy, FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/contract";
 
 import { type PriceSection, priceSchema } from "./prices.ts";
 
 const FEW: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One name." } };
 const NAMES: JsonObject = { ...FEW, default: [] };
-const fallback = (when: string): JsonObject => ({ ...NAMES, description: `Model ids, in order, for ${when}.` });
-/** Without a default: an absent list is no empty one. */
+const fallback = (when: string): JsonObject => ({ ...NAMES, description: `Model ids to try in order, for ${when}.` });
+/** Has no default: an absent list differs from an empty one. */
 const partOfGeneral = (when: string): JsonObject => ({
   ...FEW,
-  description: `Model ids, in order, for ${when}. Absent: those of \`general\`; \`[]\`: none.`,
+  description: `Model ids to try in order, for ${when}. Absent: those of \`general\`. \`[]\`: none.`,
 });
 const tokens = (what: string): JsonObject => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` });
-const supports = (what: string): JsonObject => ({ type: "boolean", description: `Whether the model takes or gives ${what}.` });
+const supports = (what: string): JsonObject => ({ type: "boolean", description: `Whether the model supports ${what}.` });
 
-/** What a model may be said to support, in LiteLLM's words. */
+/** Abilities that `info` can declare, under LiteLLM's names. */
 const SUPPORTS: JsonObject = {
   supports_function_calling: supports("tool calls"),
   supports_parallel_function_calling: supports("several tool calls in one reply"),
@@ -24,7 +24,7 @@ const SUPPORTS: JsonObject = {
   supports_system_messages: supports("system messages"),
   supports_native_streaming: supports("streams"),
   supports_reasoning: supports("reasoning"),
-  supports_assistant_prefill: supports("an assistant message that the reply goes on with"),
+  supports_assistant_prefill: supports("an assistant message that the reply continues"),
   supports_prompt_caching: supports("prompt caching"),
   supports_vision: supports("images in the prompt"),
   supports_pdf_input: supports("documents in the prompt"),
@@ -44,21 +44,22 @@ export const modelSchema: JsonSchema = {
     id: {
       type: "string",
       minLength: 1,
-      description: "The id clients ask for. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
+      description: "The id that clients request. A `*` at its end makes a wildcard: the rest of the id is the upstream's model.",
     },
     mode: {
       type: "string",
       enum: ["chat", "embeddings", "images", "embedding", "image"],
       default: "chat",
-      description: "What the model does, in the words of a pipeline's `operation`. `embedding` and `image` mean the same.",
+      description:
+        "The operation of the model, as in a pipeline's `operation`. `embedding` and `image` mean `embeddings` and `images`.",
     },
     targets: {
       type: "array",
       minItems: 1,
-      description: "Where the model is served, in the order of preference.",
+      description: "The upstreams of the model, in order of preference.",
       items: {
         type: "object",
-        description: "A provider and the model's name there.",
+        description: "A provider, and the model's name at that provider.",
         additionalProperties: false,
         required: ["provider", "model"],
         properties: {
@@ -66,86 +67,85 @@ export const modelSchema: JsonSchema = {
           model: {
             type: "string",
             minLength: 1,
-            description: "The model's name at the provider; `*` takes what the wildcard matched.",
+            description: "The model's name at the provider. `*` takes the text that the wildcard matched.",
           },
           drop_params: {
             type: "boolean",
             default: false,
-            description: "Drops parameters that the provider cannot honour; else they are refused.",
+            description: "Drops parameters that the provider does not support. Default: the gateway refuses such requests.",
           },
           forward_metadata: {
             type: "boolean",
             default: false,
-            description: "Sends the request's metadata to the provider, without what steers the gateway.",
+            description: "Sends the request's metadata to the provider, without the members that control the gateway.",
           },
           forward: {
             type: "array",
             uniqueItems: true,
             items: { type: "string", minLength: 1 },
             description:
-              "Fields of the request that let the provider choose models or tools itself, and may go to it; else they are refused. Example: `[provider, transforms]` for OpenRouter.",
+              "Request fields that let the provider choose models or tools, and that may be sent. The gateway refuses all others of this kind. Example: `[provider, transforms]` for OpenRouter.",
           },
           weight: {
             type: "integer",
             minimum: 0,
             maximum: 1_000_000,
             default: 1,
-            description: "The share of the requests, beside the other targets' weights; 0 serves only when no other can.",
+            description: "Share of the requests, relative to the other targets' weights. 0: only when no other target can serve.",
           },
           priority: {
             type: "integer",
             default: 0,
-            description: "For the strategy `priority`: the lowest number that can serve is chosen.",
+            description: "For the strategy `priority`: the available target with the lowest number serves.",
           },
           max_parallel: {
             type: "integer",
             minimum: 1,
-            description: "Requests at the same time at most, in this process. Absent: any number.",
+            description: "Maximum concurrent requests in this process. Absent: no limit.",
           },
           queue: {
             type: "integer",
             minimum: 0,
             maximum: 100_000,
             default: 0,
-            description: "Requests that may wait when `max_parallel` is reached and no other target has room.",
+            description: "Maximum requests that wait when `max_parallel` is reached and no other target is free.",
           },
           queue_timeout: {
             type: "string",
             format: "duration",
             default: "5s",
-            description: "How long a request may wait in the queue.",
+            description: "Maximum wait of a request in the queue.",
           },
           rpm: {
             type: "integer",
             minimum: 1,
-            description:
-              "Requests in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+            description: "Maximum requests in any minute. Above it, the step balance uses another target. Needs the step limits.",
           },
           tpm: {
             type: "integer",
             minimum: 1,
-            description:
-              "Tokens in any minute that it may get: beyond them the step balance goes to another. Needs the step limits.",
+            description: "Maximum tokens in any minute. Above it, the step balance uses another target. Needs the step limits.",
           },
-          price: { ...priceSchema, description: "What the target costs. Wins over prices.yaml and the built-in table." },
+          price: { ...priceSchema, description: "The price of the target. It overrides prices.yaml and the built-in table." },
         },
       },
     },
     balance: {
       type: "string",
       enum: ["weighted", "priority", "least_busy", "lowest_latency", "lowest_cost", "sticky"],
-      description: "How one of the targets is chosen. Absent: as the step `balance` of the pipeline says.",
+      description: "The strategy that chooses the target. Absent: the strategy of the pipeline's step `balance`.",
     },
-    access_groups: { ...NAMES, description: "Groups a key may name instead of the model's id." },
+    access_groups: { ...NAMES, description: "Groups that a key may name instead of the model's id." },
     only_named: {
       type: "boolean",
       default: false,
-      description: "Only the master key and keys or teams whose `models` name it reach the model; keys without a list do not.",
+      description:
+        "Restricts the model to the master key, and to keys and teams whose `models` name it. Keys without a list cannot use it.",
     },
     fallbacks: {
       type: "object",
       description:
-        "Models named in the model's metadata as those that stand in for it, by the class of the failure. Example: `{ general: [gpt-4o-mini] }`.",
+        "Fallback models by the class of the failure. The model's metadata shows them. Example: `{ general: [gpt-4o-mini] }`.",
       "x-example": "{ general: [gpt-4o-mini] }",
       additionalProperties: false,
       properties: {
@@ -153,13 +153,13 @@ export const modelSchema: JsonSchema = {
         context_window: fallback("prompts that do not fit the model"),
         content_policy: fallback("prompts that the upstream's policy refuses"),
         rate_limit: partOfGeneral("upstreams that answer 429"),
-        overloaded: partOfGeneral("upstreams that are overloaded (503, 529), and deployments without room"),
+        overloaded: partOfGeneral("upstreams that are overloaded (503, 529), and deployments at their limits"),
         timeout: partOfGeneral("upstreams that do not answer in time"),
       },
     },
     info: {
       type: "object",
-      description: "What clients are told of the model. Wins over what the gateway knows by itself.",
+      description: "Facts about the model, shown to clients. They override the built-in table.",
       additionalProperties: false,
       properties: {
         max_input_tokens: tokens("The longest prompt"),
@@ -199,7 +199,7 @@ export interface TargetSection {
   readonly tpm?: number;
 }
 
-/** What the operator says of a model. Every key but the first two begins with `supports_`. */
+/** The operator's facts about a model. Every key except the first two begins with `supports_`. */
 export type InfoSection = Readonly<Record<`supports_${string}`, boolean>> & {
   readonly max_input_tokens?: number;
   readonly max_output_tokens?: number;

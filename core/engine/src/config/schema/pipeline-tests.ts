@@ -1,6 +1,6 @@
 /** The section `tests:` of a pipeline file. */
 
-import type { JsonObject, JsonSchema } from "@sluice/spec";
+import type { JsonObject, JsonSchema } from "@sluice/contract";
 
 const NAMES: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One name." } };
 const TEXTS: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One text." } };
@@ -10,7 +10,7 @@ const HEADERS: JsonObject = {
   propertyNames: { pattern: "^[A-Za-z0-9-]+$" },
   additionalProperties: { type: "string", description: "The header's value." },
 };
-/** A text, or several of them. */
+/** The schema of one text, or of several. */
 const textOrTexts = (description: string): JsonObject => ({
   type: ["string", "array"],
   items: TEXTS["items"] as JsonObject,
@@ -19,42 +19,42 @@ const textOrTexts = (description: string): JsonObject => ({
 const members = (description: string): JsonObject => ({
   type: "object",
   description: `${description} Paths are written \`choices[0].message.content\`.`,
-  additionalProperties: { description: "The value that stands there." },
+  additionalProperties: { description: "The expected value at this path." },
 });
 
 const keySchema: JsonObject = {
   type: ["string", "object"],
   description:
-    "Who asks: `none` sends no key, `master` the master key; else a key of these properties. Absent: a key that may use everything.",
+    "The key of the request. `none`: no key. `master`: the master key. Else a key with these properties. Absent: a key without limits.",
   pattern: "^(none|master)$",
   additionalProperties: false,
   properties: {
-    alias: { type: "string", minLength: 1, description: "The key's name for people." },
+    alias: { type: "string", minLength: 1, description: "The name of the key." },
     user_id: { type: "string", minLength: 1, description: "The user of the key." },
     team_id: { type: "string", minLength: 1, description: "The team of the key." },
     models: { ...NAMES, description: "Model ids, wildcards and access groups that the key may use. Absent: every model." },
-    team_models: { ...NAMES, description: "The same of its team. Absent: every model." },
+    team_models: { ...NAMES, description: "Models that the key's team may use. Absent: every model." },
     guardrails: { ...NAMES, description: "Guardrails that the key's requests must pass." },
-    passthrough: { type: "boolean", description: "Whether the key reaches every native path of the providers. Default: false." },
+    passthrough: { type: "boolean", description: "Whether the key may call every native path of the providers. Default: false." },
     tags: { ...NAMES, description: "The key's tags." },
     metadata: { type: "object", description: "The key's notes." },
-    max_budget: { type: "number", minimum: 0, description: "US dollars that the key may spend." },
-    soft_budget: { type: "number", minimum: 0, description: "US dollars from which on the key is warned." },
+    max_budget: { type: "number", minimum: 0, maximum: 8_000_000, description: "US dollars that the key may spend." },
+    soft_budget: { type: "number", minimum: 0, description: "US dollars above which the step limits warns." },
     rpm: { ...COUNT, description: "Requests in any minute." },
     tpm: { ...COUNT, description: "Tokens in any minute." },
-    max_parallel: { ...COUNT, description: "Requests at the same time." },
+    max_parallel: { ...COUNT, description: "Concurrent requests." },
   },
 };
 const outcomeSchema: JsonObject = {
   type: "object",
-  description: "What one upstream call comes to. Without any member: a good reply.",
+  description: "The outcome of one upstream call. Without members: a success.",
   additionalProperties: false,
   properties: {
-    reply: { type: "string", description: "A good reply that says this, whatever the provider's dialect. Default: `ok`." },
+    reply: { type: "string", description: "Text of a successful reply, for every provider's dialect. Default: `ok`." },
     chunks: {
       type: "array",
       items: { type: "string", description: "One piece." },
-      description: "The same, streamed in these pieces where the request streams.",
+      description: "The text of the reply in pieces. A request for a stream gets them one by one.",
     },
     tool_calls: {
       type: "array",
@@ -73,7 +73,7 @@ const outcomeSchema: JsonObject = {
     finish_reason: { type: "string", minLength: 1, description: "Why the reply ends. Default: `stop`, or `tool_calls`." },
     usage: {
       type: ["object", "string"],
-      description: "The usage that the upstream tells; `none`: it tells none. Default: 10 prompt and 5 completion tokens.",
+      description: "The usage that the upstream reports. `none`: it reports none. Default: 10 prompt and 5 completion tokens.",
       pattern: "^none$",
       additionalProperties: false,
       required: ["prompt_tokens", "completion_tokens"],
@@ -82,61 +82,66 @@ const outcomeSchema: JsonObject = {
         completion_tokens: { ...COUNT, description: "Tokens of the reply." },
       },
     },
-    status: { type: "integer", minimum: 200, maximum: 599, description: "The status. Not 2xx, and no `body`: an error of it." },
-    message: { type: "string", description: "The message of an error. Default: one that names the status." },
+    status: {
+      type: "integer",
+      minimum: 200,
+      maximum: 599,
+      description: "The status. A status outside of 2xx without a `body` makes an error.",
+    },
+    message: { type: "string", description: "The message of an error. Default: a text with the status." },
     code: {
       type: "string",
-      description: "The code of an error, in the words of the reference API. Example: `context_length_exceeded`.",
+      description: "The code of an error, as in OpenAI's API. Example: `context_length_exceeded`.",
     },
     headers: { ...HEADERS, description: 'Headers of the response. Example: `{ retry-after: "0" }`.' },
     body: {
       type: ["object", "array", "string"],
-      description: "The body as the provider's own API sends it, which the provider's plugin reads; a string goes out as it is.",
+      description: "The body in the provider's own format; the provider's plugin decodes it. A string is sent unchanged.",
     },
     events: {
       type: "array",
-      description: "Events of a stream as the provider's own API sends them: the data of each, a string as it is.",
+      description: "Events of a stream in the provider's own format: the data of each. A string is sent unchanged.",
       items: { type: ["object", "string"], description: "One event." },
     },
-    cut_after: { ...COUNT, description: "The connection breaks after so many events of a stream, or pieces of a body." },
+    cut_after: { ...COUNT, description: "The connection closes after this number of events of a stream, or pieces of a body." },
     silent_after: {
       ...COUNT,
-      description: "Nothing more comes after so many events. Timeouts of providers are 100 ms in tests.",
+      description: "The upstream stops sending after this number of events. Timeouts of providers are 100 ms in tests.",
     },
     silent: {
       type: "boolean",
       const: true,
-      description: "No answer at all, until the provider's `first_byte` timeout: 100 ms in tests.",
+      description: "The upstream does not answer. The provider's `first_byte` timeout is 100 ms in tests.",
     },
-    refused: { type: "boolean", const: true, description: "No connection." },
+    refused: { type: "boolean", const: true, description: "The upstream refuses the connection." },
   },
 };
 
 const expectSchema: JsonObject = {
   type: "object",
-  description: "What must come of it. All of it must hold.",
+  description: "The expectations. All of them must hold.",
   additionalProperties: false,
   minProperties: 1,
   properties: {
     status: { type: "integer", minimum: 200, maximum: 599, description: "The status of the reply." },
     error: { type: "string", minLength: 1, description: "The error's code, as docs/errors.md lists them." },
-    headers: { ...HEADERS, description: "Headers of the reply; `*` stands for any value." },
+    headers: { ...HEADERS, description: "Headers of the reply. `*` matches any value." },
     headers_lack: { ...NAMES, description: "Headers that the reply must not have." },
     body: members("Values of the reply's body."),
-    body_has: textOrTexts("What the reply's body must contain."),
-    body_lacks: textOrTexts("What it must not contain."),
-    text: { type: "string", description: "What the reply says, streamed or not." },
+    body_has: textOrTexts("Texts that the reply's body must contain."),
+    body_lacks: textOrTexts("Texts that the reply's body must not contain."),
+    text: { type: "string", description: "The text of the reply, streamed or whole." },
     targets: { ...NAMES, description: "The targets that were called, in order. Example: `[openai/gpt-4o]`." },
-    upstream_calls: { ...COUNT, description: "How many upstream calls there were." },
+    upstream_calls: { ...COUNT, description: "The number of upstream calls." },
     upstream_body: members("Values of the last upstream call's body, in the provider's own dialect."),
-    upstream_body_has: textOrTexts("What the bodies of the upstream calls must contain, one or the other."),
-    upstream_body_lacks: textOrTexts("What none of them may contain."),
+    upstream_body_has: textOrTexts("Texts of which each must be in the body of at least one upstream call."),
+    upstream_body_lacks: textOrTexts("Texts that no body of an upstream call may contain."),
     rows: {
       type: "array",
       items: { type: "string", enum: ["success", "failure", "partial"], description: "A row's status." },
       description: "The statuses of the spend rows, in order. `[]`: none.",
     },
-    cost: { type: "number", minimum: 0, description: "US dollars of all rows together." },
+    cost: { type: "number", minimum: 0, maximum: 8_000_000, description: "Total cost of all rows, in US dollars." },
   },
 };
 
@@ -145,15 +150,15 @@ export const testsSchema: JsonSchema = {
   type: "array",
   default: [],
   maxItems: 200,
-  description:
-    "Tests of the pipeline: run by `sluice test`, at the start and before every edit applies. One that fails refuses it.",
+  description: "Tests of the pipeline. `sluice test`, the start and every edit run them. A failed test refuses the edit.",
   items: {
     type: "object",
-    description: "A request, what the upstream does, and what must come of it. Nothing of it leaves the process or is kept.",
+    description:
+      "A request, the outcomes of its upstream calls, and the expectations. The test sends nothing over the network and stores nothing.",
     additionalProperties: false,
     required: ["name", "expect"],
     properties: {
-      name: { type: "string", minLength: 1, maxLength: 200, description: "What is tested, as a sentence." },
+      name: { type: "string", minLength: 1, maxLength: 200, description: "What the test shows, as a sentence." },
       route: {
         type: "string",
         pattern: "^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /\\S*$",
@@ -164,19 +169,18 @@ export const testsSchema: JsonSchema = {
       request: {
         type: ["object", "string"],
         description:
-          "The body; a string goes out as it is. The models `sluice-test/NAME` are there in every test, at 1 dollar a million prompt tokens and 2 for completions.",
+          "The body. A string is sent unchanged. Every test can use the models `sluice-test/NAME`: $1 for a million prompt tokens, $2 for a million completion tokens.",
       },
       upstream: {
         type: "array",
         items: outcomeSchema,
-        description:
-          "What the upstream calls come to, one after the other, whichever provider is called. One more fails the test.",
+        description: "The outcomes of the upstream calls, in order, for all providers together. A further call fails the test.",
       },
       timeout: {
         type: "string",
         format: "duration",
         default: "2s",
-        description: "How long the test may take, `10s` at most.",
+        description: "Maximum time of the test, at most `10s`.",
       },
       expect: expectSchema,
     },
@@ -201,7 +205,7 @@ export interface TestKeySection {
   readonly max_parallel?: number;
 }
 
-/** What one upstream call comes to. */
+/** The scripted outcome of one upstream call. */
 export interface TestOutcomeSection {
   readonly reply?: string;
   readonly chunks?: readonly string[];
@@ -220,7 +224,7 @@ export interface TestOutcomeSection {
   readonly refused?: true;
 }
 
-/** What must come of a test. */
+/** The expectations of a test. */
 export interface TestExpectSection {
   readonly status?: number;
   readonly error?: string;

@@ -1,15 +1,15 @@
 /** The static part of a pipeline file: everything but the options of steps. */
 
-import type { JsonSchema, Operation } from "@sluice/spec";
-import { endMarkSchema } from "../end-mark.ts";
+import type { JsonSchema, Operation } from "@sluice/contract";
+import { endMarkSchema } from "../files/end-mark.ts";
 import { type TestSection, testsSchema } from "./pipeline-tests.ts";
 import { stepUseProperties, type StepUseSection } from "./step-use.ts";
 
-/** What a route looks like: a method, a space, a path; `{id}` takes a segment, `{rest...}` takes one or more. */
+/** The form of a route: a method, a space, a path. `{id}` matches one segment, `{rest...}` one or more. */
 const ROUTE_PATTERN =
   "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
 
-/** The schema of a step's long form, its options left open: those are checked step by step. */
+/** The schema of a step's long form. It leaves the options open: each step checks its own. */
 export const stepSchema: JsonSchema = {
   type: "object",
   description: "A step with options.",
@@ -34,38 +34,38 @@ export const pipelineSchema: JsonSchema = {
     routes: {
       type: "array",
       minItems: 1,
-      description: "The routes it serves.",
+      description: "The routes of the pipeline.",
       items: {
         type: "string",
         pattern: ROUTE_PATTERN,
-        description: "METHOD /path, such as POST /v1/chat/completions; `{id}` takes a segment.",
+        description: "METHOD /path, such as POST /v1/chat/completions. `{id}` matches one segment.",
       },
     },
     operation: {
       type: "string",
       enum: ["chat", "embeddings", "images", "passthrough", "models", "spend", "embedding", "image"],
-      description: "What its requests are. `embedding` and `image` mean `embeddings` and `images`.",
+      description: "The operation of its requests. `embedding` and `image` mean `embeddings` and `images`.",
     },
     deadline: {
       type: "string",
       format: "duration",
       default: "600s",
-      description: "One clock for everything a request waits for.",
+      description: "Deadline of a request. It covers everything that the request waits for.",
     },
     heartbeat: {
       type: "string",
       format: "duration",
       default: "15s",
       description:
-        "How long a stream may be silent behind its first content; then a comment, `: ping`, keeps its connection alive. `0s`: for ever.",
+        "Maximum silence of a stream after its first content. Then the gateway sends the comment `: ping` to keep the connection open. `0s`: no limit, no comment.",
     },
-    steps: { type: "array", minItems: 1, description: "Outermost first. A bare name means no options." },
+    steps: { type: "array", minItems: 1, description: "The steps, outermost first. A bare name means no options." },
     tests: testsSchema,
     test_budget: {
       type: "string",
       format: "duration",
       default: "10s",
-      description: "How long all tests of the file may take together, `60s` at most. Those that it leaves out count as failed.",
+      description: "Time for all tests of the file together, at most `60s`. Tests that do not run in this time count as failed.",
     },
     end_of_config: endMarkSchema,
   },

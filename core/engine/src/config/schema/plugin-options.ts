@@ -1,10 +1,10 @@
-/** The options of plugins: a definition's own schema, and the keys that every use of its kind has besides. */
+/** The options of plugins: the schema of the definition, and the common keys of its kind. */
 
 import { CALL_HEADER_KEYS } from "./call-headers.ts";
 import { FETCH_MEDIA_KEYS } from "./fetch-media.ts";
-import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, OpenEndpoints, TextPart } from "@sluice/spec";
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, OpenEndpoints, TextPart } from "@sluice/contract";
 
-/** The keys of every provider, besides those of its plugin. */
+/** The common keys of providers, beside the options of the plugin. */
 const PROVIDER_KEYS: JsonObject = {
   timeouts: {
     type: "object",
@@ -16,22 +16,22 @@ const PROVIDER_KEYS: JsonObject = {
         type: "string",
         format: "duration",
         default: "10s",
-        description: "To wait for a free connection, before the attempt begins. The wait is no fault of the provider.",
+        description: "Wait for a free connection, before the attempt begins. It does not count as a failure of the provider.",
       },
-      connect: { type: "string", format: "duration", default: "5s", description: "To open a connection." },
+      connect: { type: "string", format: "duration", default: "5s", description: "Time to open a connection." },
       first_byte: {
         type: "string",
         format: "duration",
         description:
-          "From the request to the first byte of the reply. Default: 30s for a stream, 300s for a whole reply, which comes when all of it is made. Example: `60s`.",
+          "Time from the request to the first byte of the reply. Default: 30s for a stream, 300s for a whole reply, which the upstream sends when it is complete. Example: `60s`.",
       },
       first_content: {
         type: "string",
         format: "duration",
         description:
-          "From the request to the first content of a stream; reasoning counts as content. Default: 30s where another target or a fallback can take the request, 300s where none can, and for models and requests with reasoning. Example: `20s`.",
+          "Time from the request to the first content of a stream. Reasoning counts as content. Default: 30s if another target or a fallback can take the request; 300s if none can, and for models and requests with reasoning. Example: `20s`.",
       },
-      idle: { type: "string", format: "duration", default: "60s", description: "Between two pieces of a reply." },
+      idle: { type: "string", format: "duration", default: "60s", description: "Time between two pieces of a reply." },
     },
   },
   connections: {
@@ -39,7 +39,7 @@ const PROVIDER_KEYS: JsonObject = {
     minimum: 1,
     default: 512,
     description:
-      "Connections to the provider at most, in this process. One key, or the keys of one team, has half of them alone and less beside others; four times as many requests wait.",
+      "Maximum connections to the provider in this process. One key, or the keys of one team, gets at most half of them, and less beside others. Four times as many requests can wait.",
   },
   endpoints: {
     anyOf: [
@@ -51,24 +51,24 @@ const PROVIDER_KEYS: JsonObject = {
         items: {
           type: "string",
           pattern: "^((GET|POST|PUT|PATCH|DELETE) )?/?[^/?#\\s][^?#\\s]*$",
-          description: "A method, where not any is meant, and a path from the native root: `*` is one segment, `**` the rest.",
+          description: "An optional method, and a path from the native root. `*` matches one segment, `**` the rest.",
         },
       },
     ],
     default: "inference",
     description:
-      "What native routes serve to keys: `inference`, the endpoints that run a model; `all`; or patterns of paths to open besides. Example: `[GET v1/models, POST v1/batches]`.",
+      "Endpoints that keys may call on native routes. `inference`: the endpoints that run a model. `all`: every endpoint. A list: these path patterns, beside `inference`. Example: `[GET v1/models, POST v1/batches]`.",
   },
   show_rate_limits: {
     type: "boolean",
     default: false,
-    description: "Whether clients of native routes see the rate limits of the provider's account, in the headers of its replies.",
+    description: "Whether native routes pass the provider's rate limit headers, which describe its account, to clients.",
   },
   ...CALL_HEADER_KEYS,
   ...FETCH_MEDIA_KEYS,
 };
 
-/** The keys of shared state, besides those of its plugin. */
+/** The common keys of shared state, beside the options of the plugin. */
 const STATE_KEYS: JsonObject = {
   instances: {
     type: "integer",
@@ -77,11 +77,11 @@ const STATE_KEYS: JsonObject = {
     default: 1,
     examples: [3],
     description:
-      "How many gateways share the state. While the server of the state is away, each admits so large a part of every limit.",
+      "Number of gateways that share the state. While the state's server is unavailable, each gateway admits its share of every limit: one divided by this number.",
   },
 };
 
-/** What texts are, for `scope`. */
+/** The kinds of texts that `scope` can name. */
 const PARTS: readonly string[] = [
   "system",
   "developer",
@@ -100,64 +100,69 @@ const PARTS: readonly string[] = [
   "reasoning",
 ];
 
-/** The keys of every guardrail, besides those of its plugin. */
+/** The common keys of guardrails, beside the options of the plugin. */
 const GUARDRAIL_KEYS: JsonObject = {
-  default_on: { type: "boolean", default: false, description: "Runs wherever a step `guardrails` stands, without being named." },
+  default_on: {
+    type: "boolean",
+    default: false,
+    description: "Runs in every step `guardrails`, also in steps that do not name it.",
+  },
   mode: {
     type: "string",
     enum: ["enforce", "shadow"],
     default: "enforce",
-    description: "shadow: it is asked and reported, and changes nothing.",
+    description: "shadow: the guardrail runs and its verdicts are reported, without effect on requests.",
   },
   on_error: {
     type: "string",
     enum: ["fail", "skip"],
     default: "fail",
-    description: "What it means when it throws, hangs or answers rubbish: the request fails, or goes on without it.",
+    description:
+      "What happens when the guardrail throws, times out or returns an invalid verdict. `fail`: the request fails. `skip`: it continues without the guardrail.",
   },
   budget_ms: {
     type: "integer",
     minimum: 1,
     maximum: 600_000,
     default: 1_000,
-    description: "Milliseconds that one judgement may take. Example: `250`.",
+    description: "Maximum milliseconds for one verdict. Example: `250`.",
   },
   isolation: {
     type: "string",
     enum: ["inline", "worker"],
     default: "inline",
     description:
-      "inline: in the thread that serves, the fastest; worker: in threads of its own, where it may hang, leak or die without harm.",
+      "inline: in the serving thread, which is fastest. worker: in separate threads; a guardrail that hangs, leaks or crashes there does not block the gateway.",
   },
   worker_threads: {
     type: "integer",
     minimum: 1,
     maximum: 16,
     default: 2,
-    description: "Threads of a guardrail with `isolation: worker`. While one hangs, the others judge.",
+    description: "Threads of a guardrail with `isolation: worker`. While one hangs, the others continue.",
   },
   worker_heap: {
     type: "string",
     format: "size",
     default: "128mb",
-    description: "JavaScript heap of one of these threads at most; one that needs more is ended and replaced.",
+    description: "Maximum JavaScript heap of one thread. A thread that needs more is terminated and replaced.",
   },
   scope: {
     type: "array",
     minItems: 1,
     items: { type: "string", enum: PARTS },
-    description: "The texts it judges. Absent: all. Example: `[user, tool]`.",
+    description: "The kinds of texts that it checks. Absent: all. Example: `[user, tool]`.",
   },
   max_text: {
     type: "integer",
     minimum: 1_024,
     maximum: 1_073_741_824,
     description:
-      "Characters of one text that it judges; what a longer one means says `on_error`. Absent: any, but 131072 for one that judges whole texts in the thread that serves, where nobody else is served meanwhile.",
+      "Maximum characters of one text that it checks; `on_error` decides about a longer one. Absent: unlimited, but 131072 for a guardrail that checks whole texts in the serving thread, because other requests wait meanwhile.",
   },
 };
 
-/** The engine's own keys by the kind of the plugin. */
+/** The engine's own keys, by kind of plugin. */
 const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = {
   provider: PROVIDER_KEYS,
   guardrail: GUARDRAIL_KEYS,
@@ -172,12 +177,12 @@ const WHAT: Readonly<Record<string, string>> = {
   step: "The step",
 };
 
-/** Names of the keys that belong to the engine and not to the plugin. */
+/** Names of the keys that belong to the engine, not to the plugin. */
 export function engineKeys(kind: AnyDefinition["kind"]): readonly string[] {
   return ["use", ...Object.keys(COMMON_KEYS[kind] ?? {})];
 }
 
-/** The schema of `{ use: name, ...options }` for a provider, a guardrail, a store or shared state. Made once for each definition. */
+/** The schema of `{ use: name, ...options }` for a provider, a guardrail, a store or shared state. Cached by definition. */
 export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   return cached(usedSchemas, definition, () => {
     const own = definition.config;
@@ -193,7 +198,7 @@ export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   });
 }
 
-/** The schema of a step's `with:`. Unknown keys are refused, whatever the definition says or forgets. */
+/** The schema of a step's `with:`. It refuses unknown keys unless the definition allows them. */
 export function optionsSchema(definition: AnyDefinition): JsonSchema {
   return cached(optionSchemas, definition, () => ({ type: "object", additionalProperties: false, ...definition.config }));
 }

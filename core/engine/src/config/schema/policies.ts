@@ -1,23 +1,23 @@
 /** The section `policies:` of gateway.yaml. */
 
-import type { JsonObject, JsonSchema } from "@sluice/spec";
+import type { JsonObject, JsonSchema } from "@sluice/contract";
 
 export type LintSeverity = "error" | "warn" | "off";
 
-/** What every route that calls upstreams may be required to have. */
+/** The protections that `require` can name. */
 export const PROTECTIONS = ["limits", "cost", "guardrails_in", "guardrails_out"] as const;
 
 export type Protection = (typeof PROTECTIONS)[number];
 
-/** The lints, with what each is about. */
+/** The lints, each with what it reports. */
 const LINTS = {
-  step_order: "steps in an order that is allowed and hardly meant",
-  uncovered_route: "routes without a protection that others have, or that a key relies on",
-  fallback_capability: "models that stand in and cannot do what the model can that they stand in for",
-  unreachable_fallback: "fallbacks that no pipeline ever asks",
-  unreachable_target: "targets that are never called, and weights and priorities that nobody looks at",
-  unpriced_model: "targets whose price is not known",
-  unkept_reply: "replies that a step would keep and that are too large for the shared state",
+  step_order: "steps in an order that is allowed but rarely intended",
+  uncovered_route: "routes without a protection that other routes have or a key relies on",
+  fallback_capability: "fallbacks that lack capabilities of the model",
+  unreachable_fallback: "fallbacks that a pipeline never uses",
+  unreachable_target: "targets that are never called, and weights and priorities without effect",
+  unpriced_model: "targets without a known price",
+  unkept_reply: "steps that accept replies too large for the shared state",
   narrow_connections: "providers that hold fewer requests than `max_in_flight` admits",
   weak_key: "declared keys of fewer than 22 characters",
 } as const;
@@ -28,7 +28,7 @@ const severity = (about: string): JsonObject => ({
   type: "string",
   enum: ["error", "warn", "off"],
   default: "warn",
-  description: `What ${about} are: \`error\` refuses the configuration, \`warn\` is a line of \`sluice check\`.`,
+  description: `Reports ${about}. \`error\` refuses the configuration, \`warn\` prints a line of \`sluice check\`, \`off\` disables it.`,
 });
 
 /** The schema of `policies:`. */
@@ -36,7 +36,7 @@ export const policiesSchema: JsonSchema = {
   type: "object",
   default: {},
   additionalProperties: false,
-  description: "What a configuration of yours must be, beyond what any must be.",
+  description: "Your own rules for the configuration, beside the built-in ones.",
   properties: {
     require: {
       type: "array",
@@ -44,13 +44,13 @@ export const policiesSchema: JsonSchema = {
       uniqueItems: true,
       items: { type: "string", enum: [...PROTECTIONS], description: "One protection." },
       description:
-        "What every route that calls upstreams must have; one that has not refuses the configuration. Example: `[limits, cost]`.",
+        "Protections that every route to an upstream must have. A route without one refuses the configuration. Example: `[limits, cost]`.",
     },
     lints: {
       type: "object",
       default: {},
       additionalProperties: false,
-      description: "How severe each lint of `sluice check` is. Example: `{ unpriced_model: error }`.",
+      description: "The severity of each lint of `sluice check`. Example: `{ unpriced_model: error }`.",
       properties: Object.fromEntries(Object.entries(LINTS).map(([name, about]) => [name, severity(about)])),
     },
   },

@@ -1,7 +1,7 @@
-/** prices.yaml: prices that win over the built-in table. The form of one model's prices also stands in gateway.yaml. */
+/** The schema of prices.yaml, which overrides the built-in table. gateway.yaml uses the same form for the price of a target. */
 
-import type { JsonObject, JsonSchema } from "@sluice/spec";
-import { endMarkSchema } from "../end-mark.ts";
+import type { JsonObject, JsonSchema } from "@sluice/contract";
+import { endMarkSchema } from "../files/end-mark.ts";
 
 const amount = (description: string): JsonObject => ({ type: "number", minimum: 0, format: "price", description });
 const dollars = (what: string): JsonObject => amount(`${what}, in US dollars per million tokens.`);
@@ -13,7 +13,7 @@ const RATES: JsonObject = {
   cache_read: dollars("Prompt tokens read from the provider's cache"),
   cache_write: dollars("Prompt tokens written to the provider's cache, for five minutes"),
   cache_write_1h: dollars("Prompt tokens written to the provider's cache for an hour"),
-  reasoning: dollars("Reasoning tokens, where they do not cost what other completion tokens cost"),
+  reasoning: dollars("Reasoning tokens, if their price differs from other completion tokens"),
   input_audio: dollars("Audio tokens of the prompt"),
   output_audio: dollars("Audio tokens of the completion"),
   cache_read_audio: dollars("Audio tokens read from the provider's cache"),
@@ -25,14 +25,14 @@ const RATES: JsonObject = {
 const TIERS: JsonObject = {
   type: "array",
   minItems: 1,
-  description: "Prices from a prompt length on. The highest tier reached prices the whole request.",
+  description: "Prices for longer prompts. The highest tier that the prompt reaches applies to the whole request.",
   items: {
     type: "object",
-    description: "Prices of longer prompts; what is left out stays as it is.",
+    description: "Prices of longer prompts. Absent prices keep their value.",
     additionalProperties: false,
     required: ["above"],
     properties: {
-      above: { type: "integer", minimum: 1, description: "The tier holds when the prompt has more tokens than this." },
+      above: { type: "integer", minimum: 1, description: "The tier applies to prompts with more tokens than this." },
       ...RATES,
     },
   },
@@ -44,23 +44,23 @@ export const priceSchema: JsonSchema = {
   description: "One model's prices.",
   additionalProperties: false,
   properties: {
-    free: { const: true, description: "The model costs nothing. Stands alone." },
+    free: { const: true, description: "The model costs nothing. No other key may stand beside it." },
     ...RATES,
-    request: amount("Each call, whatever it used, in US dollars."),
+    request: amount("Price of each call, beside its tokens, in US dollars."),
     images: {
       type: "array",
       minItems: 1,
       description:
-        "Prices by the piece, beside those of tokens; with none of those, tokens cost nothing. The first entry's size and quality are the model's defaults; the entry that names most of an image's counts.",
+        "Prices per image, beside those of tokens. Without prices of tokens, tokens cost nothing. The first entry has the model's default size and quality. The entry that matches most properties of an image applies.",
       items: {
         type: "object",
-        description: "The price of an image of a size and quality.",
+        description: "The price of an image by size and quality.",
         additionalProperties: false,
         required: ["price"],
         properties: {
-          size: { type: "string", pattern: "^\\d+x\\d+$", description: "`<width>x<height>`; left out, any size." },
-          quality: { type: "string", minLength: 1, description: "The quality's name; left out, any quality." },
-          price: amount("One image, in US dollars."),
+          size: { type: "string", pattern: "^\\d+x\\d+$", description: "`<width>x<height>`. Absent: any size." },
+          quality: { type: "string", minLength: 1, description: "The quality's name. Absent: any quality." },
+          price: amount("Price of one image, in US dollars."),
         },
       },
     },
@@ -71,14 +71,14 @@ export const priceSchema: JsonSchema = {
       description: "Prices by the service tier that the reply names, such as flex, priority and batch.",
       additionalProperties: {
         type: "object",
-        description: "Prices of one service tier; what is left out stays as it is.",
+        description: "Prices of one service tier. Absent prices keep their value.",
         additionalProperties: false,
         properties: {
           ...RATES,
           tiers: {
             ...TIERS,
             description:
-              "Prices of the service tier from a prompt length on. Where the model has tiers and the service tier none, longer prompts are unpriced.",
+              "Prices of the service tier for longer prompts. If the model has tiers and the service tier has none, longer prompts have no known price.",
           },
         },
       },
@@ -89,7 +89,7 @@ export const priceSchema: JsonSchema = {
 /** The schema of prices.yaml. */
 export const pricesSchema: JsonSchema = {
   type: "object",
-  description: "Prices that win over the built-in table.",
+  description: "Prices that override the built-in table.",
   additionalProperties: false,
   required: ["version", "prices"],
   properties: {
@@ -97,7 +97,7 @@ export const pricesSchema: JsonSchema = {
     prices: {
       type: "object",
       description:
-        "Prices by `<provider plugin>/<model>`. A `*` at the end of the model matches what begins like it; the longest match wins.",
+        "Prices by `<provider plugin>/<model>`. A `*` at the end of the model matches every model with this prefix. The longest match wins.",
       additionalProperties: priceSchema,
     },
     end_of_config: endMarkSchema,

@@ -1,12 +1,13 @@
 /** The `server:` section. */
 
-import type { JsonSchema } from "@sluice/spec";
+import type { JsonSchema } from "@sluice/contract";
+import { type AdminSection, adminSchema } from "./admin.ts";
 
 const HOST: JsonSchema = {
   type: "string",
   minLength: 1,
   default: "127.0.0.1",
-  description: "Address to listen on; 0.0.0.0 for every network.",
+  description: "Address of the public listener. 0.0.0.0 listens on every network.",
 };
 
 const PERCENT: JsonSchema = { type: "string", pattern: "^(100|[1-9]?[0-9])%$" };
@@ -14,7 +15,7 @@ const PERCENT: JsonSchema = { type: "string", pattern: "^(100|[1-9]?[0-9])%$" };
 /** The schema of `server:`. */
 export const serverSchema: JsonSchema = {
   type: "object",
-  description: "Where the gateway listens and what it accepts. An edit here needs a restart.",
+  description: "Listeners and limits of the process. An edit here needs a restart.",
   additionalProperties: false,
   properties: {
     host: HOST,
@@ -23,36 +24,13 @@ export const serverSchema: JsonSchema = {
       minimum: 0,
       maximum: 65_535,
       default: 4000,
-      description: "Port for clients; 0 takes any free one. SLUICE_PORT wins.",
+      description: "Port for clients. 0 takes a free one. The variable SLUICE_PORT overrides it.",
     },
-    admin: {
-      type: "object",
-      description: "The listener for administration: configuration, keys, metrics.",
-      additionalProperties: false,
-      default: {},
-      properties: {
-        host: { ...HOST, description: "Address of the admin listener; keep it off public networks." },
-        port: {
-          type: "integer",
-          minimum: 0,
-          maximum: 65_535,
-          default: 4001,
-          description: "Port of the admin listener; 0 takes any free one. SLUICE_ADMIN_PORT wins.",
-        },
-        read_key: {
-          type: "string",
-          minLength: 24,
-          "x-secret": true,
-          description:
-            "A second key that reads `GET /metrics`, `/config/status` and `/deployments` and nothing else, as `${env:NAME}` or `${file:path}`; for Prometheus.",
-          examples: ["${env:SLUICE_READ_KEY}"],
-        },
-      },
-    },
+    admin: adminSchema,
     tls: {
       type: "object",
       description:
-        "Serves HTTPS on both listeners. The files are read again when they change; connections that are open keep theirs. Without this section TLS must end in front of the gateway.",
+        "Serves HTTPS on both listeners. The gateway reads the files again when they change; open connections keep the old certificate. Without this section TLS must end in front of the gateway.",
       additionalProperties: false,
       required: ["certificate", "key"],
       properties: {
@@ -77,12 +55,12 @@ export const serverSchema: JsonSchema = {
       ],
       default: 1,
       description:
-        "Processes that serve; auto: one for each core. With 2 or more, one further process supervises them and answers for administration, and `sluice restart` replaces them without a failed request.",
+        "Number of serving processes. auto: one per core. With 2 or more, a supervisor process restarts them and serves the admin listener, and `sluice restart` replaces them without a failed request.",
       examples: ["auto"],
     },
     auth_headers: {
       type: "array",
-      description: "Names of headers that carry a key, read before `authorization`.",
+      description: "Names of headers that carry a key. The gateway reads them before `authorization`.",
       default: ["x-service-api-key"],
       uniqueItems: true,
       items: { type: "string", pattern: "^[A-Za-z0-9-]+$", description: "The name of a header, such as x-service-api-key." },
@@ -92,42 +70,43 @@ export const serverSchema: JsonSchema = {
       enum: ["status", "text"],
       default: "status",
       description:
-        "What `error.code` is in errors of the public listener. `status`: the HTTP status, an integer. `text`: a word, for clients that tell errors apart by it: the code of docs/errors.md (`context_length_exceeded`), or the upstream's own (`insufficient_quota`) where that one begins with `upstream_`.",
+        "The form of `error.code` on the public listener. `status`: the HTTP status, an integer. `text`: a word, for clients that distinguish errors by it. The word is the code of docs/errors.md (`context_length_exceeded`), or the upstream's own (`insufficient_quota`) if that code begins with `upstream_`.",
     },
     key_defaults: {
       type: "object",
       description:
-        "Limits of a key that `POST /key/generate` or `sluice keys create` makes without naming them; null there means no limit.",
+        "Default limits of keys from `POST /key/generate` and `sluice keys create`. null in such a request means no limit.",
       additionalProperties: false,
       properties: {
         max_budget: { type: "number", minimum: 0, maximum: 8_000_000, description: "US dollars that the key may spend." },
         budget_duration: {
           type: "string",
           pattern: "^[1-9][0-9]{0,3}(s|m|h|d|w|mo)$",
-          description: "The budget begins anew with each; used where max_budget is this section's too.",
+          description: "Period after which the budget restarts. It applies only if max_budget also comes from this section.",
         },
         rpm: { type: "integer", minimum: 0, description: "Requests in any minute." },
         tpm: { type: "integer", minimum: 0, description: "Tokens in any minute." },
-        max_parallel_requests: { type: "integer", minimum: 0, description: "Requests at the same time." },
+        max_parallel_requests: { type: "integer", minimum: 0, description: "Concurrent requests." },
       },
     },
     open_docs: {
       type: "boolean",
       default: false,
-      description: "Serves `/openapi.json` and `/docs` without a key. They name routes and key headers, no models or providers.",
+      description:
+        "Serves `/openapi.json` and `/docs` without a key. They show routes and key headers, but no models or providers.",
     },
     drain_timeout: {
       type: "string",
       format: "duration",
       default: "120s",
-      description: "How long requests in flight may finish after a reload or a stop.",
+      description: "Maximum time for requests in flight to finish after a reload or a stop.",
     },
     drain_delay: {
       type: "string",
       format: "duration",
       default: "0s",
       description:
-        "How long a gateway that is stopped still serves new calls while `/health/ready` is 503 already, so that a load balancer takes it out first. Afterwards new calls are answered with 503 until the last request has ended.",
+        "Time in which a stopping gateway still serves new calls while `/health/ready` is 503, so that a load balancer removes it first. After it, new calls get 503 until the last request has ended.",
       examples: ["5s"],
     },
     hung_worker_timeout: {
@@ -135,7 +114,7 @@ export const serverSchema: JsonSchema = {
       format: "duration",
       default: "10s",
       description:
-        "A supervised worker whose event loop stands still for so long is logged with the code that holds it, ended and replaced. 0s ends none; less than 1s counts as 1s.",
+        "Maximum time that the event loop of a worker may block. The supervisor then logs the blocking code, ends the worker and replaces it. 0s disables it; less than 1s counts as 1s.",
       examples: ["30s"],
     },
     reload: {
@@ -143,29 +122,33 @@ export const serverSchema: JsonSchema = {
       enum: ["on_save", "on_request"],
       default: "on_save",
       description:
-        "When an edit of the files applies: `on_save`, as soon as it is saved; `on_request`, at `sluice reload`, so that it can begin as a canary.",
+        "When an edit of the files applies. `on_save`: when it is saved. `on_request`: at `sluice reload`, which can start it as a canary.",
     },
     auto_rollback: {
       type: "object",
       description:
-        "Goes back to the generation before by itself, when requests of a new one fail and those before did not; never where that would open what the edit closed. Without this section an edit stays.",
+        "Automatic rollback: the gateway returns to the previous generation when requests of a new one fail and earlier ones did not. It never rolls back where that widens access. Without this section an edit stays.",
       additionalProperties: false,
       properties: {
-        error_rate: { ...PERCENT, default: "20%", description: "More of its requests than this end with a status from 500 on." },
+        error_rate: {
+          ...PERCENT,
+          default: "20%",
+          description: "Share of the new generation's requests with a status of 500 or more, above which it is rolled back.",
+        },
         only_below: {
           ...PERCENT,
           default: "5%",
           description:
-            "Of the 100 requests before it fewer than this did: an upstream that fails already is no fault of the edit.",
+            "Maximum share of such failures among the 100 requests before the edit. Above it, upstreams already failed, and no rollback happens.",
         },
         min_requests: {
           type: "integer",
           minimum: 1,
           maximum: 100,
           default: 20,
-          description: "Neither is judged by fewer requests.",
+          description: "Minimum number of requests of either generation for a comparison.",
         },
-        for: { type: "string", format: "duration", default: "30s", description: "How long a new generation is watched." },
+        for: { type: "string", format: "duration", default: "30s", description: "Time for which a new generation is monitored." },
       },
     },
     stalled_client_timeout: {
@@ -173,14 +156,14 @@ export const serverSchema: JsonSchema = {
       format: "duration",
       default: "30s",
       description:
-        "How long a client may take nothing, or less than 1 KiB a second, of a reply that waits for it. Then the connection is cut, and the upstream's with it.",
+        "Maximum time in which a client reads nothing, or less than 1 KiB per second, of a waiting reply. Then the gateway closes the connection and the upstream's.",
     },
-    max_body: { type: "string", format: "size", default: "20mb", description: "The largest request body." },
+    max_body: { type: "string", format: "size", default: "20mb", description: "Maximum size of a request body." },
     max_held: {
       type: "string",
       format: "size",
       description:
-        "Bytes of request bodies and of replies that clients have not read yet, of all requests of a process together. Each key has a part of them; beyond it a request gets a 503. In memory a byte of a body costs about five. Default: an eighth of the heap limit, at least `max_body`.",
+        "Maximum bytes of request bodies and unread replies that one process holds for all requests. Each key has a share; a request above it gets a 503. One byte of a body needs about five bytes of memory. Default: an eighth of the heap limit, at least `max_body`.",
       examples: ["256mb"],
     },
     block_warning: {
@@ -188,7 +171,7 @@ export const serverSchema: JsonSchema = {
       format: "duration",
       default: "200ms",
       description:
-        "A plugin that holds the event loop for so long, so that nobody is served meanwhile, is named in the log and in `sluice_event_loop_blocks_total`. 0s watches nothing.",
+        "A plugin that blocks the event loop for this time is named in the log and in `sluice_event_loop_blocks_total`. Other requests wait meanwhile. 0s disables it.",
       examples: ["1s"],
     },
     explain_requests: {
@@ -197,11 +180,11 @@ export const serverSchema: JsonSchema = {
       maximum: 100_000,
       default: 1_000,
       description:
-        "Eventful requests (refused, failed, tried again, sent elsewhere) that `GET /requests/{id}` on the admin listener explains step by step: the newest so many, about 1 KB each; beside them the newest 200 that went smoothly. 0 keeps none.",
+        "Number of the newest notable requests (refused, failed, retried, rerouted) that `GET /requests/{id}` on the admin listener explains step by step. Each needs about 1 KB. The newest 200 clean requests are kept besides. 0 keeps none.",
     },
     cors: {
       type: "object",
-      description: "Lets pages of other origins call the gateway. Without this section no page may.",
+      description: "Allows web pages of other origins to call the gateway. Without this section no page may.",
       additionalProperties: false,
       required: ["origins"],
       properties: {
@@ -216,7 +199,7 @@ export const serverSchema: JsonSchema = {
           type: "string",
           format: "duration",
           default: "10m",
-          description: "How long a browser may keep the answer to its preflight.",
+          description: "Time for which a browser may cache the answer to its preflight request.",
         },
       },
     },
@@ -230,7 +213,7 @@ export const serverSchema: JsonSchema = {
       type: "string",
       pattern: "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$",
       default: "UTC",
-      description: "Where the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
+      description: "Time zone in which the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
     },
   },
 };
@@ -239,7 +222,7 @@ export const serverSchema: JsonSchema = {
 export interface ServerSection {
   readonly host: string;
   readonly port: number;
-  readonly admin: { readonly host: string; readonly port: number; readonly read_key?: unknown };
+  readonly admin: AdminSection;
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly workers: number | "auto";
   readonly auth_headers: readonly string[];

@@ -1,14 +1,14 @@
 /** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
 
 import Koa from "koa";
-import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/spec";
+import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/contract";
 import { RouteTable } from "../../pipeline/routes.ts";
 import type { KeyRing } from "../../resources/key-ring.ts";
-import { readBody } from "../ingress/body.ts";
-import { checkMediaType, readJson } from "../ingress/json.ts";
-import { presentedKey } from "../presented-key.ts";
-import { requestId } from "../request-id.ts";
-import { shuttingDown } from "../shutting-down.ts";
+import { readBody } from "../ingress/bytes/body.ts";
+import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
+import { presentedKey } from "../intake/presented-key.ts";
+import { requestId } from "../intake/request-id.ts";
+import { shuttingDown } from "../listener/shutting-down.ts";
 import { authenticate } from "./authenticate.ts";
 
 /** A request to an admin route. */

@@ -1,6 +1,6 @@
 /** The audit: one log line for each change that an administrator makes. */
 
-import type { Log } from "@sluice/spec";
+import type { Log } from "@sluice/contract";
 
 /** What was changed. */
 export interface AuditEntry {
@@ -15,7 +15,7 @@ export interface AuditEntry {
   readonly fields?: readonly string[];
 }
 
-/** Writes the line. Nobody but the holder of the master key changes anything, so the actor is always `master`. */
+/** Writes the line. Only the master key can change anything, so the actor is always `master`. */
 export function audit(log: Log, { action, keyId, teamId, deployment, author, fields }: AuditEntry): void {
   log.info("audit", {
     actor: "master",

@@ -1,10 +1,10 @@
-/** Who may use the admin listener: the holder of the master key, and nobody else. */
+/** Authenticates callers of the admin listener: only the master key is accepted. */
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { GatewayError, type Identity } from "@sluice/spec";
+import { GatewayError, type Identity } from "@sluice/contract";
 import type { KeyRing } from "../../resources/key-ring.ts";
-import { presentedKey } from "../presented-key.ts";
+import { presentedKey } from "../intake/presented-key.ts";
 
 const REFUSAL = "The master key is missing or not valid. Send it as: Authorization: Bearer …";
 
@@ -23,8 +23,8 @@ export async function authenticate(
   if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }
 
-/** A ring with the master key alone, for a process without a store. */
-export function masterAlone(masterKey: string): Pick<KeyRing, "identify"> {
+/** A ring with the master key alone, for a process without a store. `masterKey` is asked at each look-up: its file may change. */
+export function masterAlone(masterKey: () => string): Pick<KeyRing, "identify"> {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const master: Identity = Object.freeze({
     kind: "master",
@@ -37,5 +37,5 @@ export function masterAlone(masterKey: string): Pick<KeyRing, "identify"> {
     tags: [],
     metadata: {},
   });
-  return { identify: async (presented) => (timingSafeEqual(digest(presented), digest(masterKey)) ? master : undefined) };
+  return { identify: async (presented) => (timingSafeEqual(digest(presented), digest(masterKey())) ? master : undefined) };
 }

@@ -1,8 +1,8 @@
 /** What budgets have seen, by the ledger. */
 
 import { budgetPeriod } from "@sluice/kit";
-import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/spec";
-import { dollarsOf } from "./dollars.ts";
+import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/contract";
+import { budgetDollars } from "./dollars.ts";
 
 /** What the look needs. */
 export interface BudgetParts {
@@ -21,8 +21,8 @@ export async function budgetView(
   const { startMs, endMs } = budgetPeriod(duration, clock.now(), timeZone);
   const spent = await ledger.spent({ ...rows, fromMs: startMs });
   return {
-    spend: dollarsOf(spent),
-    budget_remaining: max === null ? null : dollarsOf(Math.max(0, max - spent)),
+    spend: budgetDollars(spent),
+    budget_remaining: max === null ? null : budgetDollars(Math.max(0, max - spent)),
     budget_reset_at: endMs === null ? null : new Date(endMs).toISOString(),
   };
 }

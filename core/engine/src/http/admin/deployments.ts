@@ -1,6 +1,6 @@
 /** Admin routes for deployments: how every target is that some generation uses, and a new beginning for one of them. */
 
-import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, GatewayError, type Log } from "@sluice/spec";
+import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, GatewayError, type Log } from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
@@ -55,6 +55,7 @@ function describe(view: DeploymentView) {
     consecutive_failures: view.consecutiveFailures,
     in_flight: view.inFlight,
     queued: view.queued,
+    tokens: view.tokens ?? null,
     latency_ms: view.latencyMs === undefined ? null : Math.round(view.latencyMs * 10) / 10,
     attempts: {
       total: view.successes + view.failures + view.others,

@@ -1,9 +1,9 @@
 /** Fields of an admin body: a table says what each one is, one function reads them. */
 
-import { GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { nearest } from "../../config/distance.ts";
-import { MOST_DOLLARS, nanoUsdOf } from "./dollars.ts";
+import { MAX_DOLLARS, nanoUsdOf } from "@sluice/runtime";
+import { nearest } from "../../config/validate/distance.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
 /** One field: the record's member that it changes, how it is read, and what `null` makes of it. */
@@ -67,22 +67,22 @@ export function invalid(name: string, message: string): GatewayError {
   return new GatewayError("invalid_field", message, { param: name });
 }
 
-const LONGEST_TEXT = 256;
-const MOST_NAMES = 1_000;
+const MAX_TEXT = 256;
+const MAX_NAMES = 1_000;
 const CONTROL = /\p{Cc}/u;
 
 /** A text of one line, 1 to 256 characters. */
 export function readText(value: JsonValue, name: string): string {
   if (isText(value)) return value;
-  throw invalid(name, `The field ${name} must be a string of 1 to ${LONGEST_TEXT} characters on one line.`);
+  throw invalid(name, `The field ${name} must be a string of 1 to ${MAX_TEXT} characters on one line.`);
 }
 
 /** A list of names, each once. */
 export function readNames(value: JsonValue, name: string): readonly string[] {
-  if (Array.isArray(value) && value.length <= MOST_NAMES && value.every(isText)) return [...new Set(value as string[])];
+  if (Array.isArray(value) && value.length <= MAX_NAMES && value.every(isText)) return [...new Set(value as string[])];
   throw invalid(
     name,
-    `The field ${name} must be an array of strings: at most ${MOST_NAMES}, each of 1 to ${LONGEST_TEXT} characters.`,
+    `The field ${name} must be an array of strings: at most ${MAX_NAMES}, each of 1 to ${MAX_TEXT} characters.`,
   );
 }
 
@@ -96,7 +96,7 @@ export function readCount(value: JsonValue, name: string): number {
 export function readDollars(value: JsonValue, name: string): number {
   const nanoUsd = typeof value === "number" ? nanoUsdOf(value) : undefined;
   if (nanoUsd !== undefined) return nanoUsd;
-  throw invalid(name, `The field ${name} must be US dollars: a number from 0 to ${MOST_DOLLARS}; null means no limit.`);
+  throw invalid(name, `The field ${name} must be US dollars: a number from 0 to ${MAX_DOLLARS}; null means no limit.`);
 }
 
 /** A span of a second or more, as it is written. */
@@ -136,6 +136,6 @@ export function readNotes(value: JsonValue, name: string): JsonObject {
 
 function isText(value: JsonValue): value is string {
   return (
-    typeof value === "string" && value.length > 0 && value.length <= LONGEST_TEXT && !CONTROL.test(value) && value.isWellFormed()
+    typeof value === "string" && value.length > 0 && value.length <= MAX_TEXT && !CONTROL.test(value) && value.isWellFormed()
   );
 }

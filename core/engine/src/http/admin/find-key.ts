@@ -1,6 +1,6 @@
 /** Finds the key that an administrator means: by its id, by the key itself, or by its alias. */
 
-import { GatewayError, type KeyRecord, type KeyStore } from "@sluice/spec";
+import { GatewayError, type KeyRecord, type KeyStore } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
 import type { KeyRing } from "../../resources/key-ring.ts";
 import { invalid } from "./fields.ts";

@@ -1,6 +1,6 @@
 /** Admin routes that show keys: those of the store, and those that the configuration declares. */
 
-import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/spec";
+import { GatewayError, type JsonObject, type RecordLimits } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
 import type { AdminRoutes } from "./app.ts";
 import { budgetView, type BudgetParts } from "./budget-view.ts";

@@ -1,8 +1,8 @@
 /** Admin routes for keys, in LiteLLM's words. */
 
 import { randomBytes } from "node:crypto";
-import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from "@sluice/spec";
-import { GatewayError } from "@sluice/spec";
+import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from "@sluice/contract";
+import { GatewayError } from "@sluice/contract";
 import type { AdminRoutes } from "./app.ts";
 import { audit } from "./audit.ts";
 import { type Changes, invalid, readNames, refuseUnknown, requiredText } from "./fields.ts";

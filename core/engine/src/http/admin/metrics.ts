@@ -1,8 +1,8 @@
 /** Admin route for metrics: `GET /metrics`, in Prometheus' text format. */
 
-import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, type StateDriver } from "@sluice/spec";
-import type { ConfigEdits } from "../../generation/edits.ts";
-import type { Ledger } from "../../resources/ledger.ts";
+import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, type StateDriver } from "@sluice/contract";
+import type { ConfigEdits } from "../../generation/rollout/edits.ts";
+import type { Ledger } from "../../accounting/ledger/ledger.ts";
 import type { SharedPool } from "../../resources/shared-pool.ts";
 import { STATE_METRICS as STATE } from "../../telemetry/metric-table.ts";
 import type { MetricRegistry, Sample } from "../../telemetry/metrics.ts";

@@ -1,6 +1,6 @@
 /** The fields of keys and of teams, in LiteLLM's words. */
 
-import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/spec";
+import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
 import {
   type Changes,
   type Fields,
@@ -54,14 +54,17 @@ export const TEAM_FIELDS: Fields = {
 };
 
 /**
- * Reads the changes of a body, as `readChanges` does. A soft budget above the budget beside it is refused too: nobody
- * would be warned. The one that the store holds is not looked at.
+ * Reads the changes of a body, as `readChanges` does. It also refuses a soft budget above the budget of the same body, because the
+ * warning would never appear. It does not compare with the stored budget.
  */
 export function readRecordChanges(body: JsonObject, fields: Fields, others: readonly string[], nowMs: number): Changes {
   const changes = readChanges(body, fields, others, nowMs);
   const { maxBudgetNanoUsd: max, softBudgetNanoUsd: soft } = changes.members;
   if (typeof max !== "number" || typeof soft !== "number" || soft <= max) return changes;
-  throw invalid("soft_budget", "The field soft_budget is more than max_budget: nobody would be warned. Send less.");
+  throw invalid(
+    "soft_budget",
+    "The field soft_budget exceeds max_budget: the warning would never appear. Send a smaller amount.",
+  );
 }
 
 /** A team of which nothing was said. */

@@ -1,8 +1,8 @@
 /** Keys and teams as an administrator sees them: everything but keys and their digests. */
 
-import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/spec";
+import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
-import { dollarsOf } from "./dollars.ts";
+import { budgetDollars } from "./dollars.ts";
 import { EMPTY_KEY } from "./record-fields.ts";
 
 /** A key of the store. */
@@ -64,8 +64,8 @@ export function teamView(record: TeamRecord): JsonObject {
 function limitsView(record: Omit<TeamRecord, "id" | "alias" | "createdAtMs">): JsonObject {
   return {
     models: record.models,
-    max_budget: dollarsOf(record.maxBudgetNanoUsd),
-    soft_budget: dollarsOf(record.softBudgetNanoUsd),
+    max_budget: budgetDollars(record.maxBudgetNanoUsd),
+    soft_budget: budgetDollars(record.softBudgetNanoUsd),
     budget_duration: record.budgetDuration,
     rpm_limit: record.rpm,
     tpm_limit: record.tpm,

@@ -1,12 +1,13 @@
 /** `GET /requests`: the newest requests, from the ledger and from what the process still knows, in one list. */
 
-import { ERROR_CODES, type JsonObject, type LedgerReader, type SpendRow } from "@sluice/spec";
-import type { ExchangeRecord } from "../../pipeline/exchange-record.ts";
-import type { RecentRequests } from "../../resources/recent-requests.ts";
+import { rowCursor, ERROR_CODES, type JsonObject, type LedgerReader, type SpendRow } from "@sluice/contract";
+import { dollarsOf } from "@sluice/runtime";
+import type { ExchangeRecord } from "../../accounting/exchange-record.ts";
+import type { RecentRequests } from "../../accounting/recent-requests.ts";
 import type { AdminRoutes } from "./app.ts";
 import { invalid, refuseUnknown } from "./fields.ts";
 import { MAX_REQUESTS, pageOf, placeOfCursor, type RequestPlace } from "./request-page.ts";
-import { endOfSpan, SPAN_FORMS } from "./span.ts";
+import { timeIn } from "./time-query.ts";
 
 const DEFAULT_LIMIT = 20;
 /** Rows that one page looks through at most: a filter that few requests pass gives a short page and a cursor. */
@@ -47,7 +48,7 @@ export function requestListRoute(
           found.set(id, view(record, undefined));
       }
       const listed = [...found.values()].filter((one) => one !== undefined);
-      return { ...pageOf(listed, limit, reached), limit };
+      return { ...pageOf(listed, limit, reached, after), limit };
     },
   };
 }
@@ -98,7 +99,7 @@ async function fromLedger(
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < ROWS_AT_ONCE) return { found, reached: undefined };
-    before = `${last.requestId}:${last.attempt}`;
+    before = rowCursor(last);
     read += rows.length;
     if (read >= MAX_ROWS) return { found, reached: { atMs: last.startedAtMs, ids: idsAt(found, last.startedAtMs) } };
   }
@@ -147,22 +148,22 @@ function view(record: ExchangeRecord | undefined, rows: readonly SpendRow[] | un
   const [first] = rows ?? [];
   const last = rows?.reduce((newest, one) => (one.attempt > newest.attempt ? one : newest));
   const startedAtMs = first?.startedAtMs ?? record?.startedAtMs ?? 0;
-  const told =
+  const shown =
     record !== undefined ? statusOf(record, last?.errorCode ?? null) : last === undefined ? undefined : statusOfRow(last);
   const costs = (rows ?? []).map(({ costNanoUsd }) => costNanoUsd);
   const isKnown = costs.length > 0 && costs.every((cost) => cost !== null);
   return {
     request_id: record?.id ?? first?.requestId ?? "",
     started_at: new Date(startedAtMs).toISOString(),
-    status: told?.status ?? null,
-    error: told?.error ?? null,
+    status: shown?.status ?? null,
+    error: shown?.error ?? null,
     operation: record?.outline.operation ?? first?.callType ?? null,
     model: record?.model ?? first?.model ?? null,
     deployment: last?.targetId ?? null,
     key: { id: record?.keyId ?? first?.keyId ?? null, alias: record?.keyAlias ?? first?.keyAlias ?? null },
     attempts: (rows ?? []).filter(({ attempt }) => attempt > 0).length,
     total_tokens: last?.totalTokens ?? null,
-    cost: isKnown ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) / 1e9 : null,
+    cost: isKnown ? dollarsOf(costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0)) : null,
     total_ms: record !== undefined ? Math.round(record.totalMs) : last === undefined ? null : last.endedAtMs - startedAtMs,
     generation: record?.generation ?? first?.generation ?? null,
     source: record === undefined ? "ledger" : "memory",
@@ -178,16 +179,5 @@ function wantedOf(query: URLSearchParams): Wanted {
   const after = cursor === "" ? undefined : placeOfCursor(cursor);
   if (cursor !== "" && after === undefined)
     throw invalid("cursor", "The query parameter cursor must be the next_cursor of an answer.");
-  return { status: read("status"), model: read("model"), key: read("key"), sinceMs: sinceOf(read("since")), limit, after };
-}
-
-/** A span back from now, or a time. */
-function sinceOf(text: string): number {
-  if (text === "") return 0;
-  const nowMs = Date.now();
-  const end = endOfSpan(text, nowMs);
-  const atMs = end === undefined ? Date.parse(text) : 2 * nowMs - end;
-  if (Number.isNaN(atMs))
-    throw invalid("since", `The query parameter since must be a span (${SPAN_FORMS}) or a time (2030-01-31T12:00:00Z).`);
-  return atMs;
+  return { status: read("status"), model: read("model"), key: read("key"), sinceMs: timeIn(query, "since") ?? 0, limit, after };
 }

@@ -1,7 +1,7 @@
 /** Places in the list of requests, and the joining of lists of several workers. */
 
 import { isObject } from "@sluice/kit";
-import type { JsonObject } from "@sluice/spec";
+import type { JsonObject } from "@sluice/contract";
 
 /** Where a page ends: requests that began later, and these of the same millisecond, have been shown. */
 export interface RequestPlace {
@@ -40,9 +40,15 @@ export function timeOf(request: JsonObject): number {
 
 /**
  * A page of requests that are known down to a place: older ones are left for the next page, which begins at the cursor. `reached`
- * is absent where there is nothing older.
+ * is absent where there is nothing older. `after` is where the page before ended: of its millisecond, the cursor keeps what all pages
+ * have shown.
  */
-export function pageOf(found: readonly JsonObject[], limit: number, reached: RequestPlace | undefined): JsonObject {
+export function pageOf(
+  found: readonly JsonObject[],
+  limit: number,
+  reached: RequestPlace | undefined,
+  after: RequestPlace | undefined,
+): JsonObject {
   const known = reached === undefined ? found : found.filter((request) => timeOf(request) >= reached.atMs);
   const inOrder = known.toSorted(newestFirst);
   const shown = inOrder.slice(0, limit);
@@ -50,13 +56,21 @@ export function pageOf(found: readonly JsonObject[], limit: number, reached: Req
   if (inOrder.length > limit && last !== undefined) {
     const atMs = timeOf(last);
     const ids = shown.filter((request) => timeOf(request) === atMs).map((request) => String(request["request_id"]));
-    return { requests: shown, next_cursor: cursorOf({ atMs, ids }) };
+    return { requests: shown, next_cursor: cursorOf(joined({ atMs, ids }, after)) };
   }
-  return { requests: shown, next_cursor: reached === undefined ? null : cursorOf(reached) };
+  return { requests: shown, next_cursor: reached === undefined ? null : cursorOf(joined(reached, after)) };
+}
+
+/** A place with the requests of its millisecond that another place has. */
+function joined(place: RequestPlace, other: RequestPlace | undefined): RequestPlace {
+  return other?.atMs === place.atMs ? { atMs: place.atMs, ids: [...new Set([...other.ids, ...place.ids])] } : place;
 }
 
 /** The pages of several workers as one: what a worker has in its memory says more than the ledger. */
-export function joinRequests(values: readonly { readonly value: Record<string, unknown> }[]): JsonObject {
+export function joinRequests(
+  values: readonly { readonly value: Record<string, unknown> }[],
+  after: RequestPlace | undefined,
+): JsonObject {
   const byId = new Map<string, JsonObject>();
   let reached: RequestPlace | undefined;
   let limit = 0;
@@ -72,5 +86,5 @@ export function joinRequests(values: readonly { readonly value: Record<string, u
       if (byId.get(id)?.["source"] !== "memory") byId.set(id, request);
     }
   }
-  return { ...pageOf([...byId.values()], limit, reached), limit };
+  return { ...pageOf([...byId.values()], limit, reached, after), limit };
 }

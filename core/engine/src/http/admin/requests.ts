@@ -1,38 +1,51 @@
 /** Admin route for one request: what happened to it, step by step. */
 
-import { GatewayError, type LedgerReader } from "@sluice/spec";
-import { attemptRecord, type ExchangeRecord } from "../../pipeline/exchange-record.ts";
-import type { RecentRequests } from "../../resources/recent-requests.ts";
-import { describeAttempt, describeRecord } from "../explain.ts";
+import { requestIdIn } from "@sluice/runtime";
+import { GatewayError, type LedgerFilter, type LedgerReader, type SpendRow } from "@sluice/contract";
+import { attemptRecord, type ExchangeRecord } from "../../accounting/exchange-record.ts";
+import type { RecentRequests } from "../../accounting/recent-requests.ts";
+import { describeAttempt, describeRecord } from "../../accounting/explain.ts";
 import type { AdminRoutes } from "./app.ts";
 
 /** Rows of one request that are read. */
 const MAX_ROWS = 100;
 const READ_TIMEOUT_MS = 10_000;
 
-/** `GET /requests/{id}`: the record while it is kept; later what the ledger knows, which is the attempts. */
+/**
+ * `GET /requests/{id}`: the record while it is kept; later what the ledger knows, which is the attempts. The id is the request's, or
+ * that of its completion.
+ */
 export function requestRoutes(recent: RecentRequests<ExchangeRecord>, ledger: Pick<LedgerReader, "rows">): AdminRoutes {
   return {
     async "GET /requests/{id}"({ parameters }) {
       const { id = "" } = parameters;
-      const record = recent.find(id);
+      const requestId = requestIdIn(id);
+      const record = recent.find(requestId);
       if (record !== undefined) return describeRecord(record);
-      const described = await fromLedger(id, ledger);
-      if (described !== undefined) return described;
+      const rows = await rowsOf({ requestId, completionId: id }, ledger);
+      const [first] = rows;
+      const named = first === undefined ? undefined : recent.find(first.requestId);
+      if (named !== undefined) return describeRecord(named);
+      if (first !== undefined) return fromLedger(first, rows);
       throw new GatewayError("route_not_found", "There is no such request, or nothing is known of it any more.");
     },
   };
 }
 
-/** An explanation by the rows. What only the process knew is null: the steps, and how long all of it took. */
-async function fromLedger(requestId: string, ledger: Pick<LedgerReader, "rows">) {
-  const rows = await ledger.rows({ requestId, limit: MAX_ROWS }, AbortSignal.timeout(READ_TIMEOUT_MS));
-  const inOrder = rows.toSorted((a, b) => a.attempt - b.attempt);
-  const [first] = inOrder;
-  const last = inOrder.at(-1);
-  if (first === undefined || last === undefined) return undefined;
+/** The rows of one request, by attempt. An upstream may have given its id to several completions: the newest one counts. */
+async function rowsOf(ids: Pick<LedgerFilter, "requestId" | "completionId">, ledger: Pick<LedgerReader, "rows">) {
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const found = await ledger.rows({ ...ids, limit: MAX_ROWS }, signal);
+  const requestId = found[0]?.requestId;
+  const isNamed = requestId !== undefined && requestId !== ids.requestId;
+  const rows = isNamed ? await ledger.rows({ requestId, limit: MAX_ROWS }, signal) : found;
+  return rows.filter((row) => row.requestId === requestId).toSorted((a, b) => a.attempt - b.attempt);
+}
+
+/** An explanation by the rows, of which there is at least one. What only the process knew is null: the steps, and how long all of it took. */
+function fromLedger(first: SpendRow, inOrder: readonly SpendRow[]) {
   return {
-    request_id: requestId,
+    request_id: first.requestId,
     source: "ledger",
     route: null,
     operation: first.callType,
@@ -43,7 +56,7 @@ async function fromLedger(requestId: string, ledger: Pick<LedgerReader, "rows">)
     stream: null,
     started_at: new Date(first.startedAtMs).toISOString(),
     status: null,
-    error: last.errorCode,
+    error: inOrder.at(-1)?.errorCode ?? null,
     total_ms: null,
     overhead_ms: null,
     body_ms: null,

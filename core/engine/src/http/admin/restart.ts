@@ -1,13 +1,13 @@
 /** Admin route for a restart, where one process is the whole gateway. */
 
-import { GatewayError } from "@sluice/spec";
+import { GatewayError } from "@sluice/contract";
 import type { AdminRoutes } from "./app.ts";
 
-/** What a single process says to who wants it replaced. */
+/** The message of a single process, which cannot replace itself. */
 export const SINGLE_PROCESS =
-  "This gateway is a single process, which nobody could replace without a gap: stop it and start it again. Started with server.workers of 2 or more, or with sluice serve --supervised, it has workers that are replaced one by one (docs/workers.md).";
+  "This gateway is a single process and cannot restart without a gap: stop it and start it again. With server.workers of 2 or more, or with sluice serve --supervised, it replaces its workers one by one (docs/workers.md).";
 
-/** `POST /restart`: with a single process there is nobody who could serve meanwhile, and nobody who would start it again. */
+/** `POST /restart` for a single process: no other process could serve meanwhile or start it again. */
 export function restartRoute(): AdminRoutes {
   return {
     async "POST /restart"() {

@@ -3,7 +3,7 @@
 import { parseDuration } from "@sluice/kit";
 
 const DAY_MS = 86_400_000;
-const LONGEST_MS = 3_650 * DAY_MS;
+const MAX_MS = 3_650 * DAY_MS;
 
 /** What a span may look like, for people. */
 export const SPAN_FORMS = "30s, 10m, 1h, 7d, 2w or 1mo";
@@ -18,7 +18,7 @@ export function endOfSpan(text: string, fromMs: number): number | undefined {
   const lengthMs = weeks === undefined ? parseDuration(text) : Number(weeks) * 7 * DAY_MS;
   const endMs = months === undefined ? lengthMs && fromMs + lengthMs : addMonths(fromMs, Number(months));
   if (lengthMs === 0) return fromMs;
-  return endMs === undefined || endMs - fromMs > LONGEST_MS ? undefined : endMs;
+  return endMs === undefined || endMs - fromMs > MAX_MS ? undefined : endMs;
 }
 
 function addMonths(fromMs: number, months: number): number {

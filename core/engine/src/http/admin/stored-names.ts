@@ -1,7 +1,7 @@
 /** Names of teams and keys that the store has, for the conditions that name them. */
 
-import type { KeyStore, TeamStore } from "@sluice/spec";
-import { type HasName, matchesName } from "../../pipeline/condition-names.ts";
+import type { KeyStore, TeamStore } from "@sluice/contract";
+import { type HasName, matchesName } from "../../pipeline/steps/condition-names.ts";
 
 const PAGE = 200;
 /** A pattern is held against so many keys at most; beyond them it counts as known. */

@@ -9,7 +9,7 @@ import {
   type TeamChanges,
   type TeamRecord,
   type TeamStore,
-} from "@sluice/spec";
+} from "@sluice/contract";
 import type { AdminRoutes } from "./app.ts";
 import { type BudgetParts, budgetView } from "./budget-view.ts";
 import { audit } from "./audit.ts";

@@ -1,8 +1,9 @@
-/** Bytes on the wire: somebody else's body, as it comes. */
+/** Writes the bytes of an upstream's body unchanged. */
 
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import { type BytesReply, GatewayError, isGatewayError } from "@sluice/spec";
+import { closing } from "@sluice/runtime";
+import { type BytesReply, GatewayError, isGatewayError } from "@sluice/contract";
 
 /** What writing to a client that has left fails with. Faults of an upstream are gateway errors by the time they come here. */
 const CLIENT_GONE = new Set(["ERR_STREAM_PREMATURE_CLOSE", "EPIPE", "ECONNRESET"]);
@@ -20,9 +21,16 @@ export async function writeBytes(
   signal: AbortSignal,
 ): Promise<void> {
   for (const [name, value] of Object.entries(reply.headers)) headers.push(name, value);
+  const body = reply.body[Symbol.asyncIterator]();
+  // A body that fails before its first byte is a failure with a status of its own.
+  const first = await body.next();
   response.writeHead(reply.status, headers);
   try {
-    await pipeline(reply.body, response, { end: false });
+    await pipeline(
+      closing(resumed(first, body), () => body.return?.()),
+      response,
+      { end: false },
+    );
   } catch (error) {
     response.destroy();
     if (signal.aborted) throw signal.reason;
@@ -31,4 +39,11 @@ export async function writeBytes(
   }
   await settle();
   response.end();
+}
+
+async function* resumed(
+  first: IteratorResult<Uint8Array>,
+  body: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let step = first; step.done !== true; step = await body.next()) yield step.value;
 }

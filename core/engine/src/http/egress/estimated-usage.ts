@@ -1,7 +1,7 @@
 /** The usage that a client asked for and the upstream did not report: the gateway's estimate, in the place where the dialect has it. */
 
-import { usageJson } from "@sluice/kit/dialect";
-import type { Attempt, Exchange, Frame, JsonObject, WholeReply } from "@sluice/spec";
+import { usageJson } from "@sluice/kit/internals";
+import type { Attempt, Exchange, Frame, JsonObject, WholeReply } from "@sluice/contract";
 
 /** The estimate for the attempt that answered; `undefined` where the upstream reported a usage or nothing was counted. */
 function estimateOf({ operation, attempts }: Exchange): JsonObject | undefined {

@@ -1,6 +1,7 @@
 /** The response headers that every reply of an exchange carries. */
 
-import type { Clock } from "@sluice/spec";
+import { SERVED } from "@sluice/runtime";
+import type { Clock } from "@sluice/contract";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 
 /** Headers as a flat list of names and values, ready for `writeHead`. */
@@ -8,7 +9,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
   // Of attempts beside each other, the one that answered; where none did, the last.
-  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? exchange.served;
+  const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? SERVED.get(exchange);
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
     const model = (last.model ?? exchange.model)?.id ?? exchange.request?.model ?? "";
@@ -21,6 +22,7 @@ export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
       "x-sluice-overhead-ms",
       exchange.overheadMs.toFixed(2),
     );
+    if (last.upstreamRequestId !== undefined) headers.push("x-upstream-request-id", last.upstreamRequestId);
   }
   for (const [name, value] of exchange.headers) headers.push(name, headerSafe(value));
   return headers;

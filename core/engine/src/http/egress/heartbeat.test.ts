@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Frame } from "@sluice/spec";
-import { rawFrame } from "@sluice/kit/openai";
+import type { Frame } from "@sluice/contract";
+import { rawFrame } from "@sluice/kit/internals";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { writeStream } from "./stream.ts";

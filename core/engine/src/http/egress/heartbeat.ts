@@ -1,4 +1,4 @@
-/** Heartbeats of a stream: a comment now and then while there is nothing to say, so that nobody on the way gives it up. */
+/** Heartbeats of a stream: a comment during silence, so that proxies and clients keep the connection open. */
 
 import type { ServerResponse } from "node:http";
 

@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 
-/** An answer that is the same for everybody. */
+/** An answer that is the same for every client. */
 export interface FixedPage {
   readonly status: number;
   readonly type: string;

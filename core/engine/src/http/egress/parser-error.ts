@@ -3,8 +3,9 @@
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Socket } from "node:net";
-import { errorBody, GatewayError } from "@sluice/spec";
-import { requestId } from "../request-id.ts";
+import { errorBody, GatewayError } from "@sluice/contract";
+import { unknownVersion } from "../intake/framing.ts";
+import { requestId } from "../intake/request-id.ts";
 
 /** A socket of Node's server: the response under way hangs on it. Node's own handler asks the same. */
 type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null };
@@ -26,8 +27,7 @@ export function writeSocketError(socket: Duplex, error: GatewayError): void {
     `x-request-id: ${requestId(Date.now())}`,
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(error.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
-    "connection: close",
+    ...Object.entries({ ...error.headers, connection: "close" }).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.on("error", () => socket.destroy());
   socket.end(`${lines.join("\r\n")}\r\n\r\n${body}`);
@@ -38,5 +38,6 @@ function refusalOf(code: string | undefined): GatewayError {
   if (code === "HPE_HEADER_OVERFLOW") {
     return new GatewayError("headers_too_large", "The request's headers are too large: send at most 16 KiB of them.");
   }
+  if (code === "HPE_INVALID_VERSION" || code === "HPE_PAUSED_H2_UPGRADE") return unknownVersion();
   return new GatewayError("invalid_header", "This is not a valid HTTP request.");
 }

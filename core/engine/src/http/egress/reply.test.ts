@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type BytesReply, GatewayError } from "@sluice/spec";
-import { documentOf, jsonReply, piecesDocument } from "@sluice/kit";
-import { fakeClient, fakeClock, fakeTarget } from "@sluice/kit/testing";
+import { type BytesReply, GatewayError } from "@sluice/contract";
+import { documentOf, jsonReply, beginAttempt } from "@sluice/kit";
+import { piecesDocument } from "@sluice/kit/internals";
+import { fakeClient, fakeClock, fakeTarget } from "@sluice/testing";
 import { LiveExchange } from "../../pipeline/exchange.ts";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { writeBytes } from "./bytes.ts";
@@ -132,7 +133,7 @@ describe("the headers of an exchange", () => {
     const made = open();
     made.model = { id: "grün\r\nx: y", entry: "*", mode: "chat", targets: [], accessGroups: [], ownedBy: "" };
     made.headers.set("x-b", "ü");
-    for (const upstreamMs of [5, undefined]) made.beginAttempt(fakeTarget("one"), "openai").upstreamMs = upstreamMs;
+    for (const upstreamMs of [5, undefined]) beginAttempt(made, fakeTarget("one"), "openai").upstreamMs = upstreamMs;
     clock.advance(7.5);
     const headers = replyHeaders(made, clock);
     const pairs = Object.fromEntries(

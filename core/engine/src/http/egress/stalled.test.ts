@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { GatewayError } from "@sluice/spec";
+import type { GatewayError } from "@sluice/contract";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
-import { cutWhenStalled } from "./stalled.ts";
+import { StalledClients } from "./stalled.ts";
 
 const TIMEOUT_MS = 30_000;
 const WAITING = 200_000;
@@ -38,7 +38,9 @@ beforeEach(() => {
   reasons = [];
   const exchange = { abort: (reason: GatewayError) => reasons.push(reason.code) };
   const clock = { now: () => Date.now(), monotonic: () => Date.now() };
-  cutWhenStalled(exchange as unknown as LiveExchange, response as unknown as ServerResponse, TIMEOUT_MS, clock);
+  const clients = new StalledClients(clock);
+  const watched = clients.watch(exchange as unknown as LiveExchange, response as unknown as ServerResponse, TIMEOUT_MS);
+  response.on("close", () => clients.end(watched));
 });
 afterEach(() => vi.useRealTimers());
 
@@ -72,6 +74,12 @@ describe("a client that reads", () => {
     response.waiting = 0;
     run(300, 0);
     expect(response.destroyed).toBe(false);
+  });
+
+  it("everything leaves no timer behind", () => {
+    response.emit("close");
+    run(8, 0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("an earlier reply of its connection is not cut for a later one", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Frame, GatewayError, type StreamReply } from "@sluice/spec";
-import { chunkFrame, rawFrame } from "@sluice/kit/openai";
+import { type Frame, GatewayError, type StreamReply } from "@sluice/contract";
+import { chunkFrame, rawFrame } from "@sluice/kit/internals";
 import { bodyOf, exchange, GET } from "../http.fixture.ts";
 import { writeStream } from "./stream.ts";
 

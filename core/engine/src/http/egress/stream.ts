@@ -1,8 +1,8 @@
-/** Streams on the wire: server-sent events, with back-pressure, and failures told inside the stream. */
+/** Writes server-sent events with back-pressure, and reports failures inside the stream. */
 
 import type { ServerResponse } from "node:http";
-import { errorBody, type ErrorCodeForm, type Frame, type GatewayError, type StreamReply } from "@sluice/spec";
-import { asGatewayError } from "@sluice/kit/transport";
+import { errorBody, type ErrorCodeForm, type Frame, type GatewayError, type StreamReply } from "@sluice/contract";
+import { asGatewayError } from "@sluice/kit/internals";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
@@ -41,7 +41,7 @@ export async function writeStream(
   try {
     comment = await settle(failure, writer.last);
   } catch (error) {
-    // The first failure is the one the client is told.
+    // The client gets the first failure.
     failure ??= asGatewayError(error);
   }
   response.end(comment + (failure === undefined ? END : `data: ${JSON.stringify(errorBody(failure, codeForm))}\n\n`));

@@ -1,7 +1,7 @@
 /** Whole replies on the wire: the bytes as they are. */
 
 import type { ServerResponse } from "node:http";
-import type { WholeReply } from "@sluice/spec";
+import type { WholeReply } from "@sluice/contract";
 import { drained } from "./drained.ts";
 
 /** A reply of more bytes goes out in pieces of this size: the next one when the client has taken those before. */

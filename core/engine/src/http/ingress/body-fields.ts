@@ -1,6 +1,6 @@
 /** Tables of body fields: the check of a request, and the schema of its documentation, from one and the same data. */
 
-import { GatewayError, type JsonObject, type JsonSchema } from "@sluice/spec";
+import { GatewayError, type JsonObject, type JsonSchema } from "@sluice/contract";
 import { compileShape, formatPlace, type ShapeCheck } from "./shape.ts";
 
 /** One field of a request body: JSON Schema with a description and an example. */

@@ -1,8 +1,8 @@
 /** The schemas of request bodies, by operation: the tables that the checks are made of. */
 
-import type { JsonSchema, Operation } from "@sluice/spec";
+import type { JsonSchema, Operation } from "@sluice/contract";
 import { bodySchema } from "./body-fields.ts";
-import { CHAT_BODY } from "./chat.ts";
+import { CHAT_BODY } from "./chat/chat.ts";
 import { EMBEDDINGS_BODY } from "./embeddings.ts";
 import { IMAGES_BODY } from "./images.ts";
 

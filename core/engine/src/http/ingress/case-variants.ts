@@ -1,7 +1,7 @@
 /** Refuses bodies whose members parsers read differently: names that differ from known ones only by case. */
 
-import type { JsonObject } from "@sluice/spec";
-import { caseVariant } from "@sluice/kit";
+import type { JsonObject } from "@sluice/contract";
+import { caseVariant } from "@sluice/runtime";
 import { invalidField } from "./body-fields.ts";
 
 /** Throws `invalid_field` for a member whose name differs only by case from one that a dialect has in its place. */

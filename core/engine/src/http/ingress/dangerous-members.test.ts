@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readJson } from "./json.ts";
+import { readJson } from "./bytes/json.ts";
 
 const read = (text: string) => readJson(Buffer.from(text));
 

@@ -1,6 +1,6 @@
 /** Members that would change what objects are where a step copies them carelessly: refused outside of values that are opaque. */
 
-import { GatewayError, type JsonObject, type JsonValue } from "@sluice/spec";
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 
 const DANGEROUS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);

@@ -1,6 +1,6 @@
 /** The deployment family, as Azure's SDKs call it: `/{provider}/deployments/{deployment}/…`. The path names the model. */
 
-import { type ClientRequest, GatewayError, type JsonDocument } from "@sluice/spec";
+import { type ClientRequest, GatewayError, type JsonDocument } from "@sluice/contract";
 
 /** Prefixes of the reference API itself. They work whatever the providers are called. */
 const REFERENCE_PREFIXES = new Set(["ref", "openai"]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { JsonValue } from "@sluice/spec";
+import type { JsonValue } from "@sluice/contract";
 import { documentOf } from "@sluice/kit";
-import { fakeClient } from "@sluice/kit/testing";
+import { fakeClient } from "@sluice/testing";
 import { receiveEmbeddings } from "./embeddings.ts";
 
 const receive = (body: object) => receiveEmbeddings(documentOf(JSON.stringify({ model: "m", ...body })), fakeClient());

@@ -1,9 +1,9 @@
 /** Embeddings requests of the reference dialect: the four forms of `input`, and the optional fields. */
 
-import type { ClientRequest, GatewayRequest, JsonDocument, JsonValue } from "@sluice/spec";
+import type { ClientRequest, GatewayRequest, JsonDocument, JsonValue } from "@sluice/contract";
 import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
-import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
-import { takeGatewayFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-fields/table.ts";
+import { takeGatewayFields } from "./gateway-fields/gateway-fields.ts";
 
 /** Inputs of one request at most (platform.openai.com/docs/api-reference/embeddings/create). */
 const MAX_INPUTS = 2_048;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { documentOf } from "@sluice/kit";
-import { fakeClient } from "@sluice/kit/testing";
+import { fakeClient } from "@sluice/testing";
 import { receiveImages } from "./images.ts";
 
 const receive = (body: object) =>

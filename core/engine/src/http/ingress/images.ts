@@ -1,9 +1,9 @@
 /** Image requests of the reference dialect. Which sizes and qualities there are is the model's affair. */
 
-import type { ClientRequest, GatewayRequest, JsonDocument } from "@sluice/spec";
+import type { ClientRequest, GatewayRequest, JsonDocument } from "@sluice/contract";
 import { compileFields, type FieldTable } from "./body-fields.ts";
-import { GATEWAY_FIELDS } from "./gateway-field-table.ts";
-import { takeGatewayFields } from "./gateway-fields.ts";
+import { GATEWAY_FIELDS } from "./gateway-fields/table.ts";
+import { takeGatewayFields } from "./gateway-fields/gateway-fields.ts";
 
 /** Every field that an image request may hold and the gateway knows. */
 export const IMAGES_BODY: FieldTable = {

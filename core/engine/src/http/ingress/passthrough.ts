@@ -1,20 +1,20 @@
 /** Native requests: the bytes as they are, and what the gateway reads of them for limits, rows and guardrails. */
 
 import { isUtf8 } from "node:buffer";
-import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/spec";
+import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
 import {
-  isObject,
   parseInSlices,
   readMembers,
   type ShapeFault,
   type ShapeLimits,
   type Sliced,
   writtenDocument,
-} from "@sluice/kit";
+} from "@sluice/kit/internals";
 import { refuseCaseVariants } from "./case-variants.ts";
-import { type NativePart, takeNativeFields } from "./gateway-fields.ts";
-import { LIMITS, MAX_MEMBERS, tooManyMembers } from "./json.ts";
-import { atOnce, LARGE_BYTES, type Stages } from "./stages.ts";
+import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
+import { LIMITS, MAX_MEMBERS, tooManyMembers } from "./bytes/json.ts";
+import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";
 
 /** A body that does not call itself JSON is looked at up to this size: beyond, it is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
@@ -111,7 +111,7 @@ function withoutMark(text: string): string {
 
 /** What a text holds: no value where it is no JSON. */
 function parsed(text: string, limits: ShapeLimits): Sliced {
-  // Depth and size are known before anybody recurses into the text.
+  // Depth and size are checked before any code recurses into the text.
   const { members, fault } = readMembers(text, limits);
   return { value: fault === undefined ? parse(text) : undefined, members, fault };
 }

@@ -1,20 +1,20 @@
 /** Reads the request of an exchange, by the dialect of its operation. */
 
 import type { IncomingMessage } from "node:http";
-import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/spec";
-import { readBody } from "./body.ts";
+import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sluice/contract";
+import { readBody } from "./bytes/body.ts";
 import { refuseCaseVariants } from "./case-variants.ts";
-import { receiveChat } from "./chat.ts";
-import { codingOf } from "./decoded.ts";
+import { receiveChat } from "./chat/chat.ts";
+import { codingOf } from "./bytes/decoded.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, jsonStages, readJson } from "./json.ts";
+import { checkMediaType, jsonStages, readJson } from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
-import { inTurns, isLarge, type Stages } from "./stages.ts";
+import { inSlices, isLarge, type Stages } from "./bytes/stages.ts";
 
-/** Turns a document into the request of one operation. Throws `invalid_field`. */
+/** Converts a document into the request of one operation. Throws `invalid_field`. */
 type Receive = (document: JsonDocument, client: ClientRequest) => GatewayRequest;
 
 /** Operations with a JSON body. The others have none. */
@@ -44,7 +44,7 @@ export async function receiveRequest(
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
     const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, hold });
-    return inTurns(nativeStages(native, message.headers["content-type"], client), native.length);
+    return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
   }
   const receive = RECEIVERS[operation];
   // Of the spend routes only a calculation has a body.
@@ -60,7 +60,7 @@ export async function receiveRequest(
   });
   // A small body is read in one go: stages cost more than they are worth.
   if (!isLarge(bytes)) return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
-  return inTurns(requestStages(bytes, operation, receive, client, deployment), bytes.length);
+  return inSlices(requestStages(bytes, operation, receive, client, deployment), bytes.length);
 }
 
 function* requestStages(

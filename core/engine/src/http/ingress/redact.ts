@@ -1,6 +1,6 @@
 /** Credentials that a client put where none belong: as the model, the user, a tag or a note. They reach no row, message or log. */
 
-import type { GatewayRequest, JsonObject } from "@sluice/spec";
+import type { GatewayRequest, JsonObject } from "@sluice/contract";
 
 const REPLACEMENT = "[redacted]";
 

@@ -4,7 +4,7 @@
  * properties, required, additionalProperties (a schema), anyOf, and anyOf with `discriminator.propertyName`.
  */
 
-import type { JsonSchema, JsonValue } from "@sluice/spec";
+import type { JsonSchema, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 
 /** What is wrong with a value, and where: `path` leads from the value to the part that is meant. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { writtenDocument } from "@sluice/kit";
-import type { JsonObject } from "@sluice/spec";
+import { writtenDocument } from "@sluice/kit/internals";
+import type { JsonObject } from "@sluice/contract";
 import { receiveSpend } from "./spend.ts";
 
 const messages = [{ role: "user", content: "hi" }];

@@ -1,8 +1,8 @@
 /** Bodies of `POST /spend/calculate`: a model with messages, or a reply. */
 
-import type { GatewayRequest, JsonDocument, JsonObject } from "@sluice/spec";
+import type { GatewayRequest, JsonDocument, JsonObject } from "@sluice/contract";
 import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
-import { MESSAGES } from "./chat-messages.ts";
+import { MESSAGES } from "./chat/messages.ts";
 
 /** Every field of a calculation. */
 export const SPEND_BODY: FieldTable = {

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of a generation: its routes, and the schemas that the ingress checks bodies with. */
 
 import { createHash } from "node:crypto";
-import { ERROR_CODES, type JsonObject, type JsonSchema, type JsonValue, type Operation } from "@sluice/spec";
+import { ERROR_CODES, type JsonObject, type JsonSchema, type JsonValue, type Operation } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import type { CompiledRoute } from "../../pipeline/compile.ts";
 import { bodyOf } from "../ingress/body-schemas.ts";
@@ -132,6 +132,10 @@ const HEADERS: JsonObject = {
   "x-sluice-dropped-params": { description: "Parameters that were left out, by comma.", schema: { type: "string" } },
   "x-sluice-cost": { description: "US dollars. Absent when unknown, and on streams.", schema: { type: "number" } },
   "x-sluice-overhead-ms": { description: "Milliseconds that the gateway itself took.", schema: { type: "number" } },
+  "x-upstream-request-id": {
+    description: "The upstream's own id of the request, for its support. Absent where the upstream named none.",
+    schema: { type: "string" },
+  },
   "x-sluice-explain": {
     description: "What happened to the request, as JSON, for a key that asked for it with `x-sluice-explain: 1` and may have it.",
     schema: { type: "string" },
@@ -156,7 +160,7 @@ function replyName(operation: Operation): string {
   return `${operation.charAt(0).toUpperCase()}${operation.slice(1)}Reply`;
 }
 
-/** One response for each status of the table of codes; nobody sees 499. */
+/** One response for each status of the table of codes. 499 is left out: no client receives it. */
 function errorResponses(): JsonObject {
   const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
   const responses: Record<string, JsonValue> = { Error: { description: "Any other error.", content } };

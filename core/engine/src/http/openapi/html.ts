@@ -1,7 +1,7 @@
-/** The page that shows the OpenAPI document: rendered here, without a script and without a request to anybody. */
+/** The page that shows the OpenAPI document: rendered by the gateway, without scripts and external requests. */
 
 import { createHash } from "node:crypto";
-import type { JsonObject, JsonValue } from "@sluice/spec";
+import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 
 const STYLE = `

@@ -1,10 +1,10 @@
 /** `/openapi.json` and `/docs`: the routes of the live generation, for requests with a valid key or, where the operator opens them, for all. */
 
 import type { IncomingMessage } from "node:http";
-import { GatewayError } from "@sluice/spec";
+import { GatewayError } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
 import type { FixedPage } from "../egress/page.ts";
-import { presentedKey } from "../presented-key.ts";
+import { presentedKey } from "../intake/presented-key.ts";
 import { openapiDocument } from "./document.ts";
 import { DOCS_POLICY, docsPage } from "./html.ts";
 

@@ -1,6 +1,6 @@
 /** Query parameters and bodies of the routes that take them, by path. Data. */
 
-import type { JsonObject, JsonSchema } from "@sluice/spec";
+import type { JsonObject, JsonSchema } from "@sluice/contract";
 import { bodySchema } from "../ingress/body-fields.ts";
 import { SPEND_BODY } from "../ingress/spend.ts";
 
@@ -30,7 +30,7 @@ export const QUERIES: Readonly<Record<string, readonly JsonObject[]>> = {
   "/v1/models": MODEL_LIST,
   "/models": MODEL_LIST,
   "/spend/logs": [
-    text("request_id", "Rows of one request."),
+    text("request_id", "Rows of one request, by its id or by the id of its completion."),
     text("api_key", "Rows of one key: the key's id, or the key."),
     text("user_id", "Rows of one user."),
     ...DATES,

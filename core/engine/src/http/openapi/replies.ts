@@ -1,6 +1,6 @@
 /** Schemas of what the gateway answers, by operation. Data. */
 
-import type { JsonSchema, Operation } from "@sluice/spec";
+import type { JsonSchema, Operation } from "@sluice/contract";
 
 const STRING: JsonSchema = { type: "string" };
 const INTEGER: JsonSchema = { type: "integer" };

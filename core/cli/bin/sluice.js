@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+// The command. Sources are TypeScript that Node runs directly. A Node that is too old, or has a known fault by which a header ends
+// the process (fixed in 22.22.2 and 24.14.1), is replaced by the packaged one.
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+
+const [major = 0, minor = 0, patch = 0] = process.versions.node.split(".").map(Number);
+const isAtLeast = (least) => minor > least[0] || (minor === least[0] && patch >= least[1]);
+
+if (major > 24 || (major === 24 && isAtLeast([14, 1])) || (major === 22 && isAtLeast([22, 2]))) {
+  const { default: module } = await import("node:module");
+  module.enableCompileCache?.();
+  // V8 learns at the start, while its young generation is small, that objects of a request "survive", and from then on
+  // makes them in the old one, where each keeps the rest of its request alive until a full collection. They do not survive.
+  setFlagsFromString("--no-allocation-site-pretenuring");
+  if (process.env.SLUICE_PARENT_FD !== undefined) followParent(Number(process.env.SLUICE_PARENT_FD));
+  await import(new URL("../src/main.ts", import.meta.url).href);
+} else {
+  const node = packagedNode();
+  if (node === undefined) {
+    console.error(
+      `sluice needs Node 22.22.2 or newer of 22, or 24.14.1 or newer; this is ${process.versions.node}, and no packaged Node is installed. Run npm ci.`,
+    );
+    process.exit(3);
+  }
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: ["inherit", "inherit", "inherit", "pipe"],
+    env: { ...process.env, SLUICE_PARENT_FD: "3" },
+  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR2"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => (signal === null ? process.exit(code ?? 1) : process.kill(process.pid, signal)));
+}
+
+/** Ends this process with the one that started it, however that ends: their pipe closes. */
+function followParent(fd) {
+  // Processes that this one starts have another parent.
+  delete process.env.SLUICE_PARENT_FD;
+  const pipe = new Socket({ fd, readable: true, writable: false });
+  pipe.on("error", () => {}).on("close", () => process.exit(1));
+  pipe.resume().unref();
+}
+
+function packagedNode() {
+  try {
+    return createRequire(import.meta.url).resolve(`node-linux-${process.arch}/bin/node`);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,125 @@
+/** `sluice status`, `history`, `reload`, `rollback` and `restart`: the configuration of the running gateway. */
+
+import { userInfo } from "node:os";
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import type { JsonObject } from "@sluice/contract";
+import { adminClient, type AdminOptions } from "../admin-client.ts";
+import { CommandError, EXIT } from "../exit.ts";
+import { addHistoryCommand, numberOf } from "./history.ts";
+import { type Attempt, printAttempt, printDeployments, printStatus, type Status } from "../print/status.ts";
+
+type Options = AdminOptions & { readonly json?: boolean };
+type Asking = Options & { readonly author?: string };
+
+interface CanaryOptions {
+  readonly canary?: string;
+  readonly for?: string;
+  readonly abortIf?: string;
+  readonly minRequests?: number;
+}
+
+interface RestartResult {
+  readonly outcome: string;
+  readonly replaced: number;
+  readonly workers: number;
+  readonly reasons: readonly string[];
+}
+
+/** Each new worker may take a while to be ready. */
+const RESTART_TIMEOUT_MS = 300_000;
+/** An edit is tested before it applies, by one worker first, and may wait for a restart to end. */
+const EDIT_TIMEOUT_MS = 75_000;
+
+/** Adds the commands. `command` makes one with the options that say where the gateway is. */
+export function addConfigCommands(command: (name: string, description: string) => Command): void {
+  command("status", "what configuration runs, what was tried last, what still drains").action(async (options: Options) => {
+    const status = (await adminClient(options)("/config/status")) as Status;
+    if (options.json === true) console.log(JSON.stringify(status, null, 2));
+    else {
+      printStatus(status);
+      printDeployments(await adminClient(options)("/deployments").catch(() => undefined));
+    }
+  });
+  addHistoryCommand(command);
+  const asking = (name: string, description: string): Command =>
+    command(name, description).option(
+      "--author <name>",
+      "who asks, for the history and the log; default: your user name",
+      userName(),
+    );
+  asking("reload", "read the files again and apply them")
+    .option("--force <digest>", "apply what the shrink guard refused; the finding says the digest")
+    .option("--canary <share>", "begin with a share of the keys, such as 5%; then all of them, or none")
+    .option("--for <duration>", "how long the canary runs; default 10m")
+    .option("--abort-if <condition>", "when it is returned before; default error_rate>5%; also p99>20s, and `or`")
+    .option("--min-requests <count>", "by how many requests it is judged at least; default 20", countOf)
+    .action(async (options: Asking & CanaryOptions & { readonly force?: string }) => {
+      const { force } = options;
+      await apply(options, "/config/reload", { ...(force !== undefined && { force }), ...canaryOf(options) });
+    });
+  asking("canary", "end the canary that runs")
+    .addArgument(new Argument("<end>", "promote: it serves all keys; abort: it serves none").choices(["promote", "abort"]))
+    .action(async (end: "promote" | "abort", options: Asking) => {
+      await apply(options, `/config/canary/${end}`, {});
+    });
+  asking("rollback", "apply an older generation again; the files stay as they are")
+    .argument("[generation]", "its number; without one the newest before what runs", numberOf)
+    .action(async (generation: number | undefined, options: Asking) => {
+      await apply(options, "/config/rollback", generation === undefined ? {} : { generation });
+    });
+  command("restart", "replace the worker processes one by one: new code of plugins, cold settings; no request fails").action(
+    restart,
+  );
+}
+
+async function restart(options: AdminOptions & { readonly json?: boolean }): Promise<void> {
+  const result = (await adminClient(options, RESTART_TIMEOUT_MS)("/restart", {})) as RestartResult;
+  if (options.json === true) console.log(JSON.stringify(result, null, 2));
+  else {
+    for (const line of result.reasons) console.log(line);
+    console.log(`${result.outcome}: ${result.replaced} of ${result.workers} workers replaced`);
+  }
+  if (result.outcome !== "restarted") process.exitCode = EXIT.findings;
+}
+
+function canaryOf({ canary: share, for: time, abortIf, minRequests }: CanaryOptions): JsonObject {
+  const more = {
+    ...(time !== undefined && { for: time }),
+    ...(abortIf !== undefined && { abort_if: abortIf }),
+    ...(minRequests !== undefined && { min_requests: minRequests }),
+  };
+  if (share !== undefined) return { canary: { share, ...more } };
+  if (Object.keys(more).length === 0) return {};
+  throw new CommandError(
+    EXIT.usage,
+    "--for, --abort-if and --min-requests belong to --canary: say its share, such as --canary 5%.",
+  );
+}
+
+async function apply(options: Asking, path: string, body: JsonObject): Promise<void> {
+  const { author } = options;
+  const attempt = (await adminClient(options, EDIT_TIMEOUT_MS)(path, {
+    ...body,
+    ...(author !== undefined && { author }),
+  })) as Attempt;
+  if (options.json === true) console.log(JSON.stringify(attempt, null, 2));
+  else printAttempt(attempt);
+  if (attempt.outcome === "unchanged" && body["canary"] !== undefined && options.json !== true) {
+    console.log("no canary began: the files are what runs, or what a canary tries already");
+  }
+  if (attempt.outcome === "refused") process.exitCode = EXIT.findings;
+}
+
+/** The user that runs the command; a container may have no name for it. */
+function userName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    return undefined;
+  }
+}
+
+function countOf(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number.");
+}

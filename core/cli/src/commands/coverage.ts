@@ -1,0 +1,48 @@
+/** `sluice check --coverage`: what protects each route, as a table. */
+
+import type { JsonObject } from "@sluice/contract";
+import type { RouteCoverage } from "@sluice/engine/check";
+import { printTable } from "../print/records.ts";
+
+/** Coverage as JSON, with the words of the table. */
+export function coverageRecords(coverage: readonly RouteCoverage[]): readonly JsonObject[] {
+  return coverage.map((line) => ({
+    route: line.route,
+    pipeline: line.pipeline,
+    operation: line.operation,
+    auth: line.auth,
+    limits: line.limits,
+    budget: line.budget,
+    cost: line.cost,
+    guardrails_in: line.guardrailsIn,
+    guardrails_out: line.guardrailsOut,
+    stream: line.streams ? (line.streamMode ?? "yes") : "no",
+    deadline_ms: line.deadlineMs,
+    tests: line.tests,
+  }));
+}
+
+/** Prints the table. */
+export function printCoverage(coverage: readonly RouteCoverage[]): void {
+  const yesOrNo = (column: string) => (row: JsonObject) => (row[column] === true ? "yes" : "no");
+  const names = (column: string) => (row: JsonObject) => {
+    const list = row[column] as readonly string[];
+    return list.length === 0 ? "none" : list.join(",");
+  };
+  printTable(
+    {
+      route: (row) => row["route"],
+      pipeline: (row) => row["pipeline"],
+      auth: yesOrNo("auth"),
+      limits: yesOrNo("limits"),
+      budget: yesOrNo("budget"),
+      cost: yesOrNo("cost"),
+      in: names("guardrails_in"),
+      out: names("guardrails_out"),
+      stream: (row) => row["stream"],
+      deadline: (row) => `${Number(row["deadline_ms"]) / 1000}s`,
+      tests: (row) => row["tests"],
+    },
+    coverageRecords(coverage),
+  );
+}

@@ -1,0 +1,89 @@
+import { chmodSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { providerOf, snapshotOf } from "@sluice/engine/snapshots";
+import { formatCheck } from "./check.ts";
+import { checkDataFolder, checkMasterKey, checkPorts } from "./installation.ts";
+import { clock, node, openFiles } from "./machine.ts";
+import { checkProviders } from "./services.ts";
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "sluice-doctor-test-"))));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const { server } = snapshotOf();
+
+describe("the doctor", () => {
+  it("knows which Node, how many files and what time is enough", () => {
+    expect(
+      ["20.19.0", "22.22.1", "22.22.2", "23.11.0", "24.14.0", "24.14.1", "26.0.0"].map((version) => node(version).grade),
+    ).toEqual(["fail", "fail", "ok", "fail", "fail", "ok", "ok"]);
+    const limits = (soft: string) =>
+      `Limit                     Soft Limit\nMax open files            ${soft}                 1048576              files\n`;
+    expect(["1024", "1048576", "unlimited"].map((soft) => openFiles(limits(soft)).grade)).toEqual(["warn", "ok", "ok"]);
+    expect(openFiles("").grade).toBe("skip");
+    const file = join(folder, "newer");
+    writeFileSync(file, "");
+    const nowMs = Date.UTC(2026, 5, 1);
+    utimesSync(file, nowMs / 1_000 + 3_600, nowMs / 1_000 + 3_600);
+    expect(clock([file, join(folder, "absent")], nowMs)).toMatchObject({
+      grade: "warn",
+      found: expect.stringContaining("a file is of") as string,
+    });
+    expect(clock([], nowMs).grade).toBe("ok");
+    expect(clock([], 0).grade).toBe("fail");
+  });
+
+  it("looks at the data folder and makes nothing there", () => {
+    const absent = join(folder, "data");
+    expect(checkDataFolder(absent)[0]).toMatchObject({ grade: "ok", found: `${absent} will be made` });
+    expect(statSync(absent, { throwIfNoEntry: false })).toBeUndefined();
+    expect(checkDataFolder(folder).map(({ name }) => name)).toEqual(["data folder", "disk"]);
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, "master.key"), "x", { mode: 0o644 });
+    expect(checkDataFolder(folder).find(({ name }) => name === "secrets")).toMatchObject({
+      grade: "fail",
+      fix: `chmod 600 ${join(folder, "master.key")}`,
+    });
+  });
+
+  it("wants a master key, or an address where one may be made", () => {
+    const local = { ...server, dataDirectory: folder };
+    expect(checkMasterKey(local, undefined)).toMatchObject({ grade: "ok", found: "the first start makes one" });
+    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, undefined).grade).toBe("fail");
+    expect(checkMasterKey(local, "short").grade).toBe("fail");
+    expect(checkMasterKey({ ...local, host: "0.0.0.0" }, "x".repeat(24)).grade).toBe("ok");
+    writeFileSync(join(folder, "master.key"), "short");
+    expect(checkMasterKey(local, undefined)).toMatchObject({ grade: "fail", fix: "Delete it, and the next start makes one." });
+  });
+
+  it("tells a port that something else holds from a free one", async () => {
+    const holder = createServer((socket) => socket.destroy());
+    await new Promise<void>((resolve) => holder.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = holder.address() as AddressInfo;
+      const { checks, isRunning } = await checkPorts({ ...server, port });
+      expect(isRunning).toBe(false);
+      expect(checks.map(({ grade }) => grade)).toEqual(["fail", "ok"]);
+      expect(formatCheck(checks[0]!)).toMatch(
+        /^fail {2}port: 127\.0\.0\.1:\d+ is in use by something else\n {6}End what holds it/,
+      );
+    } finally {
+      await new Promise((resolve) => holder.close(resolve));
+    }
+  });
+
+  it("says which providers lack a credential, and that none is left", async () => {
+    const definitions = { providers: new Map() } as never;
+    const one = providerOf("openai", { use: "openai", missing: ["${env:OPENAI_API_KEY}"] });
+    const echo = providerOf("echo", { use: "echo" });
+    expect(await checkProviders(snapshotOf({ providers: [one, echo] }), definitions, false)).toEqual([
+      { name: "provider openai", grade: "skip", found: "unavailable: ${env:OPENAI_API_KEY} does not resolve" },
+      { name: "provider echo", grade: "ok", found: "its credential is set" },
+      expect.objectContaining({ name: "providers", grade: "warn" }),
+    ]);
+  });
+});

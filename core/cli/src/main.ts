@@ -1,0 +1,123 @@
+/**
+ * The command line: `sluice <command>`. Exit codes: 0 done, 1 findings or a refusal, 2 usage, 3 could not start or found no gateway.
+ * A command loads its modules when it runs. All modules of the gateway take half a second of CPU, and most commands need few of them.
+ */
+
+import { existsSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { addConfigCommands } from "./commands/config.ts";
+import { addDeploymentCommands } from "./commands/deployments.ts";
+import { addDiffCommand } from "./commands/diff.ts";
+import { defaultConfig } from "./default-config.ts";
+import { CommandError, EXIT } from "./exit.ts";
+import { addImportCommand } from "./commands/import.ts";
+import { addKeyCommands } from "./commands/keys.ts";
+import { addNewCommand } from "./commands/new.ts";
+import { addRequestCommands } from "./commands/requests.ts";
+import { addSoakOptions } from "./commands/soak.ts";
+import { addTeamCommands } from "./commands/teams.ts";
+import { VERSION } from "@sluice/engine/version";
+
+const program = new Command("sluice")
+  .description("A configuration-driven plugin-pipeline gateway for model traffic.")
+  .version(`sluice ${VERSION}`, "--version", "print the version")
+  .exitOverride()
+  .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+
+const configOption = [
+  "--config <file>",
+  "the gateway file; SLUICE_CONFIG names another default",
+  defaultConfig(process.env, existsSync),
+] as const;
+
+program
+  .command("serve")
+  .description("start the gateway")
+  .option(...configOption)
+  .option("--log-level <level>", "debug, info, warn, error or silent", process.env.SLUICE_LOG_LEVEL ?? "info")
+  .option("--last-good", "when the files have findings, start with the newest generation that ran")
+  .option(
+    "--supervised",
+    "with one worker too, let a process supervise it: sluice restart works, and a crashed worker is restarted",
+  )
+  .action(async (...given: Parameters<typeof import("./commands/serve.ts").serve>) =>
+    (await import("./commands/serve.ts")).serve(...given),
+  );
+
+program
+  .command("check")
+  .description("read the configuration and report every finding and every doubt; changes nothing")
+  .option(...configOption)
+  .option("--json", "print findings and warnings as a JSON array, with --coverage the table")
+  .option("--strict", "end with 1 for warnings and notes too, such as a provider whose variable is not set")
+  .option("--coverage", "print what protects each route")
+  .option("--print", "print the effective configuration, secrets hidden")
+  .option("--plugin-timeout <duration>", "how long a plugin may run without a pause before the check ends with a finding", "10s")
+  .action(async (...given: Parameters<typeof import("./commands/check.ts").check>) =>
+    (await import("./commands/check.ts")).check(...given),
+  );
+
+program
+  .command("test")
+  .description("run the tests of the pipelines; asks no upstream and keeps nothing")
+  .argument("[file...]", "pipeline files whose tests are run; without one all of them")
+  .option(...configOption)
+  .option("--json", "print the results as JSON")
+  .action(async (...given: Parameters<typeof import("./commands/test.ts").test>) =>
+    (await import("./commands/test.ts")).test(...given),
+  );
+
+program
+  .command("schema")
+  .description("write the JSON Schemas for editors")
+  .option(...configOption)
+  .option("--out <folder>", "where to write them", "config/schema")
+  .option("--check", "write nothing; report files that are not up to date")
+  .action(async (...given: Parameters<typeof import("./commands/schema.ts").schema>) =>
+    (await import("./commands/schema.ts")).schema(...given),
+  );
+
+addNewCommand(program.command("new"));
+
+const atGateway = (command: Command): Command =>
+  command
+    .option(...configOption)
+    .option("--admin-url <url>", "the admin listener of the running gateway, when the configuration does not say it")
+    .option("--json", "print what the gateway answers, as JSON");
+
+addKeyCommands(program.command("keys").description("virtual keys of the running gateway"), atGateway);
+addDeploymentCommands(program.command("deployments").description("targets of the running gateway and their health"), atGateway);
+addConfigCommands((name, description) => atGateway(program.command(name)).description(description));
+addRequestCommands((name, description) => atGateway(program.command(name)).description(description));
+addDiffCommand((name, description) => atGateway(program.command(name)).description(description));
+program
+  .command("doctor")
+  .description("whether this installation can start and serve, or why not: machine, folders, ports, store, credentials")
+  .option(...configOption)
+  .option("--online", "also ask providers for their lists of models, which costs nothing")
+  .option("--json", "print the checks as JSON")
+  .action(async (...given: Parameters<typeof import("./commands/doctor.ts").doctor>) =>
+    (await import("./commands/doctor.ts")).doctor(...given),
+  );
+
+addSoakOptions(
+  program
+    .command("soak")
+    .description("edit your own configuration over and over under traffic, a fake upstream in place of the providers")
+    .option(...configOption),
+);
+addImportCommand(program.command("import").description("configurations of other gateways"));
+addTeamCommands(program.command("teams").description("teams of the running gateway"), atGateway);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommandError) {
+    console.error(error.message);
+    process.exitCode = error.exitCode;
+  } else if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  } else {
+    throw error;
+  }
+}

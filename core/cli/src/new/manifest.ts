@@ -1,0 +1,86 @@
+/** The manifest of a package outside of a checkout: it is tried with the Sluice that made it, by links to its folders. */
+
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+
+type Manifest = Readonly<Record<string, unknown>>;
+
+const { resolve } = createRequire(import.meta.filename);
+const COMMAND = realpathSync(join(import.meta.dirname, "../.."));
+
+/** Scripts of a package outside of a checkout, which is compiled before it is packed. */
+export const COMPILES = { typecheck: "tsc", build: "tsc -p tsconfig.build.json", prepare: "npm run build" };
+
+/**
+ * What a package in `folder` needs. It runs with the kit and the spec of whatever gateway loads it, so those are peers; for its own
+ * tests they are links to the Sluice that wrote it, since no registry has them: nothing is fetched.
+ */
+export function outsideManifest(manifest: Manifest, folder: string): Manifest {
+  const { name, version, description, type, scripts, dependencies, engines } = manifest;
+  const links = linksFrom(folder);
+  return {
+    name,
+    version,
+    description,
+    private: true,
+    type,
+    // Node runs no TypeScript of an installed package: what `npm pack` packs is compiled.
+    files: ["dist"],
+    exports: { ".": { types: "./dist/index.d.ts", default: "./dist/index.js" } },
+    scripts: {
+      test: 'node --test "src/**/*.test.ts"',
+      ...("typescript" in links && "@types/node" in links ? COMPILES : {}),
+      ...(scripts as Manifest | undefined),
+    },
+    peerDependencies: dependencies,
+    // No registry has them: npm would look there for a peer that has to be installed.
+    peerDependenciesMeta: Object.fromEntries(Object.keys(dependencies ?? {}).map((peer) => [peer, { optional: true }])),
+    devDependencies: links,
+    engines,
+  };
+}
+
+/** `file:` links, by the names of the packages. The compiler and the Node of an old machine are there where this Sluice has them. */
+function linksFrom(folder: string): Record<string, string> {
+  const folders = [
+    packageOf(resolve("@sluice/kit")),
+    packageOf(resolve("@sluice/contract")),
+    packageOf(resolve("@sluice/testing")),
+    COMMAND,
+    optional("typescript"),
+    optional("@types/node"),
+    packagedNode(),
+  ];
+  const from = realpathSync(folder);
+  const links = folders.flatMap((target): [string, string][] => {
+    if (target === undefined) return [];
+    const { name } = JSON.parse(readFileSync(join(target, "package.json"), "utf8")) as { readonly name: string };
+    return [[name, `file:${relative(from, target).replaceAll("\\", "/")}`]];
+  });
+  return Object.fromEntries(links.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The folder of the package that a file belongs to. */
+function packageOf(file: string): string {
+  let folder = dirname(realpathSync(file));
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  return folder;
+}
+
+function optional(name: string): string | undefined {
+  try {
+    return packageOf(resolve(`${name}/package.json`));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The package that this Node comes from, when it is none of the machine's own. */
+function packagedNode(): string | undefined {
+  const folder = join(dirname(realpathSync(process.execPath)), "..");
+  const file = join(folder, "package.json");
+  if (!existsSync(file)) return undefined;
+  const { bin } = JSON.parse(readFileSync(file, "utf8")) as { readonly bin?: Readonly<Record<string, string>> };
+  return typeof bin === "object" && "node" in bin ? folder : undefined;
+}

@@ -1,0 +1,170 @@
+/** The exchange: one client request and its reply. */
+
+import type { GatewayError } from "./error.ts";
+import type { JsonDocument } from "./json.ts";
+import type { Identity } from "./identity.ts";
+import type { Model } from "./model.ts";
+import type { Operation } from "./operation.ts";
+import type { Reply } from "./reply.ts";
+import type { Target } from "./target.ts";
+import type { Cost, Usage, UsageSource } from "./usage.ts";
+
+/** What the client sent, before any body. */
+export interface ClientRequest {
+  readonly method: string;
+  /** The path without the query. */
+  readonly path: string;
+  /** The query without the question mark. */
+  readonly query: string;
+  /** Values of the path pattern's parameters. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** One request header, lower-case name. */
+  header(name: string): string | undefined;
+  readonly address: string | null;
+}
+
+/** Gateway-only fields of a request. They are consumed and never forwarded. */
+export interface GatewayFields {
+  readonly [name: string]: unknown;
+}
+
+/** A request body in the reference dialect, shape-checked. */
+export interface GatewayRequest {
+  readonly document: JsonDocument;
+  /** The body as it came, on passthrough routes only: whatever it is, these bytes are forwarded. */
+  readonly raw?: Uint8Array;
+  /** Top-level members of `raw` that only gateways know: an inference endpoint does not get them. Absent: there are none. */
+  readonly cut?: readonly string[];
+  /** The gateway's own fields, taken out of the document. */
+  readonly fields: GatewayFields;
+  /** Guardrails that the client asks for, in addition. They exist. */
+  readonly guardrails?: readonly string[];
+  /** The model id the client asked for. */
+  readonly model: string;
+  /** Further ids to look for, in order, where `model` is none that the key may use: a deployment under its provider's prefix. */
+  readonly otherModels?: readonly string[];
+  /** What the client is willing to wait, in milliseconds from the start of the exchange. It only shortens the route's deadline. */
+  readonly timeoutMs?: number;
+  readonly stream: boolean;
+  /** Whether a streaming client asked for a usage chunk. */
+  readonly includeUsage: boolean;
+  readonly endUser: string | null;
+  /** Tags and metadata for the spend row. */
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** One upstream call. The one who dispatches it fills it in; the ledger makes a row of it. */
+export interface Attempt {
+  readonly number: number;
+  readonly target: Target;
+  /** The model that the exchange stood at: after a fallback, the one that stood in. */
+  readonly model?: Model | undefined;
+  /** The name under which the provider's models are priced: the plugin's, unless the provider says another. */
+  readonly provider: string;
+  readonly startedAtMs: number;
+  firstContentAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  /** Milliseconds spent waiting for the upstream, to its first content on a stream. */
+  upstreamMs: number | undefined;
+  /** `undefined` while it runs. */
+  outcome: "success" | "failure" | "partial" | undefined;
+  error: GatewayError | undefined;
+  usage: Usage | undefined;
+  usageSource: UsageSource | undefined;
+  /**
+   * What the reply has said so far, as texts to count the tokens of; for upstreams that tell no usage, and for replies that
+   * were cut before they could. `undefined` where there is nothing to count.
+   */
+  replyTexts: (() => readonly string[]) | undefined;
+  /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
+  replyScale?: (() => number) | undefined;
+  /** The usage that the upstream reported, where it cannot be true: `usage` is then an estimate. */
+  suspectUsage?: Usage | undefined;
+  /**
+   * Whether the request was written to the upstream in full and nothing has come that says that it cost nothing, as a refusal
+   * does. An attempt that fails so may have been billed: `isAmbiguous` of the kit.
+   */
+  isUnanswered?: boolean | undefined;
+  /** The status of the upstream's response; `undefined` while none has come. */
+  upstreamStatus?: number | undefined;
+  /** The upstream's own id of the request, from the headers of its response. Absent: it named none. */
+  upstreamRequestId?: string | undefined;
+  /** The reply's id as the client sees it, where the upstream chose it. Absent: the gateway did, or the reply has none. */
+  completionId?: string | undefined;
+  /** Events of its stream that could not be read and were left out of the reply. Absent: none. */
+  droppedEvents?: number | undefined;
+  /**
+   * What the upstream has reported of a reply that was cut before its total: the least that an estimate comes to. Absent: nothing.
+   */
+  leastUsage?: Usage | undefined;
+  /** What was reserved under a budget: the usage of an attempt that can neither be read nor counted. Absent: nothing was. */
+  reserved?: Usage | undefined;
+  /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
+  document?: JsonDocument | undefined;
+  /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
+  cost?: Cost | undefined;
+  /**
+   * Settles before the call may be made: at the end of the turn of the event loop. Rejects with `overloaded` when its spend row
+   * cannot be stored; the attempt is none of the exchange's then. Absent: nothing is waited for.
+   */
+  noted?: Promise<void> | undefined;
+  /** The admission that the gates of the exchange gave to this call. The dispatching step sets it. Absent: no gate was asked. */
+  admission?: Admission | undefined;
+}
+
+/** One upstream call that the gates of an exchange are asked to admit. The object itself is the id: it is compared, never copied. */
+export interface Admission {
+  readonly target: Target;
+}
+
+/** The time of an exchange, and its end. A branch and a step in shadow share it. */
+export interface Lifetime {
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
+  /** When the exchange must have an answer, on the monotonic clock. */
+  readonly deadlineMs: number;
+  /**
+   * Registers what is to happen when the exchange is over, however it ended: every attempt has its outcome, the rows are
+   * recorded, and nothing is under way any more. Must not throw.
+   */
+  onSettle(settled: () => void): void;
+}
+
+/**
+ * Values that single steps, the runtime or the engine keep on an exchange. They are read and written through their slot alone:
+ * `defineSlot` of the kit. Branches share the slots of their exchange; a step in shadow has a copy.
+ */
+export type Slots = unknown[];
+
+/**
+ * One client request and its reply: what every step needs. A step reads it, changes `request`, sets `reply`, and throws a
+ * GatewayError to refuse. Everything set here ends with the exchange. What single steps own is kept in `slots`.
+ */
+export interface Exchange {
+  /** UUIDv7, made by the gateway. */
+  readonly id: string;
+  readonly operation: Operation;
+  readonly client: ClientRequest;
+  readonly lifetime: Lifetime;
+  /** Client gone, deadline passed or generation retired: one signal. Its reason is a GatewayError. */
+  readonly signal: AbortSignal;
+  /** Set once the body is read: `receiveBody` of the kit. Replaced by a step that changes what the upstream will see. */
+  request: GatewayRequest | undefined;
+  identity: Identity | undefined;
+  model: Model | undefined;
+  /** The target of the next attempt, when a step has chosen one; else the model's first is called. */
+  target: Target | undefined;
+  /** What answers. Setting what is no reply throws `Error`: the step fails. */
+  reply: Reply | undefined;
+  /** The upstream calls so far: `beginAttempt` of the kit adds one. A branch lists its own. */
+  readonly attempts: readonly Attempt[];
+  /** Response headers beside the standard ones, lower-case names. */
+  readonly headers: Map<string, string>;
+  /**
+   * Records what a step has decided, for `GET /requests/{id}`: its own name, a constant text, and what the text is about: an id, a
+   * code, a number. Never what a client wrote beside a model's id. The texts are joined when the page is asked for.
+   */
+  note(step: string, text: string, about?: string): void;
+  readonly slots: Slots;
+}

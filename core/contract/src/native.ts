@@ -1,0 +1,53 @@
+/**
+ * The description of a provider's own API: which native requests are inference, where they name a
+ * model, how they are metered.
+ */
+
+/** Methods of calls over HTTP. */
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/**
+ * The source of a native reply's usage. `text`: reported, else counted from the request and the
+ * reply's texts. `prompt`: reported, else counted from the request, for replies without text.
+ * `reported`: reported, else unknown. `free`: the upstream bills nothing.
+ */
+export type NativeUsage = "text" | "prompt" | "reported" | "free";
+
+/** One endpoint of a provider's API that runs a model. */
+export interface NativeEndpoint {
+  /** Absent: POST. */
+  readonly method?: HttpMethod;
+  /**
+   * The path from the native root, without a leading slash: `v1/messages`, `v1beta/models/{model}:generateContent`. `{model}` is
+   * a part of one segment, decoded; any other `{name}` is one segment of letters, digits, `.`, `_`, `~` and `-`.
+   */
+  readonly path: string;
+  /** The place of the model name. `provider`: `Provider.nativeModel` finds it. `none`: the request names no model. */
+  readonly model: "body" | "path" | "provider" | "none";
+  readonly usage: NativeUsage;
+  /** Whether the model of the path may hold encoded slashes, as the ARN of a Bedrock model does. Absent: false. */
+  readonly hasSlashes?: boolean;
+}
+
+/** A provider's own API. */
+export interface NativeApi {
+  /** The path of the native root at the upstream's address, without slashes at its ends; empty for the address itself. */
+  readonly root: string;
+  /** The inference endpoints. Absent: the provider declares none, and POST is served at every path. */
+  readonly endpoints?: readonly NativeEndpoint[];
+  /** Request headers of this API that are passed on, lower-case names, besides those of every API. */
+  readonly requestHeaders?: readonly string[];
+  /** Reply headers of this API that the client gets, lower-case names. */
+  readonly replyHeaders?: readonly string[];
+  /**
+   * Reply headers that hold an address of the upstream. The gateway replaces it with its own, under
+   * the provider's prefix.
+   */
+  readonly addressHeaders?: readonly string[];
+}
+
+/**
+ * The part of a provider's API that clients may call: the inference endpoints, every path, or the
+ * inference endpoints and these patterns.
+ */
+export type OpenEndpoints = "inference" | "all" | readonly string[];

@@ -1,0 +1,164 @@
+/** Stores: the place of keys, teams and the ledger. */
+
+import type { SpendScope } from "./identity.ts";
+import type { LedgerReader, SpendRow } from "./ledger.ts";
+
+/** A stored virtual key. The key itself is not stored: `digest` is its HMAC-SHA-256 under the installation's pepper. */
+export interface KeyRecord {
+  readonly id: string;
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+  /** The digest from before the last rotation, `null` without one. It is valid until `previousUntilMs`. */
+  readonly previousDigest: string | null;
+  readonly previousUntilMs: number | null;
+  /** The last four characters of the key, for the operator. */
+  readonly last4: string;
+  /** Unique among keys. */
+  readonly alias: string | null;
+  readonly models: readonly string[];
+  readonly maxBudgetNanoUsd: number | null;
+  readonly softBudgetNanoUsd: number | null;
+  readonly budgetDuration: string | null;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly maxParallelRequests: number | null;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number | null;
+  readonly tags: readonly string[];
+  /** Tags that its requests may name even when other records carry them or they have a budget. */
+  readonly allowedTags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly guardrails: readonly string[];
+  /**
+   * Whether it reaches every native path of the providers, besides the inference endpoints. Applies
+   * only without a model list.
+   */
+  readonly passthrough: boolean;
+  readonly spendScope: SpendScope;
+  readonly userId: string | null;
+  readonly teamId: string | null;
+  readonly blocked: boolean;
+  readonly createdAtMs: number;
+}
+
+/** A team: limits shared by its keys. */
+export interface TeamRecord {
+  readonly id: string;
+  readonly alias: string | null;
+  readonly models: readonly string[];
+  readonly maxBudgetNanoUsd: number | null;
+  readonly softBudgetNanoUsd: number | null;
+  readonly budgetDuration: string | null;
+  readonly rpm: number | null;
+  readonly tpm: number | null;
+  readonly maxParallelRequests: number | null;
+  readonly tags: readonly string[];
+  /** Tags that its requests may name even when other records carry them or they have a budget. */
+  readonly allowedTags: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly guardrails: readonly string[];
+  /**
+   * Whether it reaches every native path of the providers, besides the inference endpoints. Applies
+   * only without a model list.
+   */
+  readonly passthrough: boolean;
+  readonly blocked: boolean;
+  readonly createdAtMs: number;
+}
+
+/** The members of a key that may change. Only a rotation changes the digests. */
+export type KeyChanges = Partial<
+  Omit<KeyRecord, "id" | "createdAtMs" | "digest" | "last4" | "previousDigest" | "previousUntilMs">
+>;
+
+/** The members of a team that may change. */
+export type TeamChanges = Partial<Omit<TeamRecord, "id" | "createdAtMs">>;
+
+/** The reason why a key was not written: another key has its alias, id or digest, or its team does not exist. */
+export type KeyConflict = "taken" | "no-team";
+
+/** A new secret for a key. */
+export interface Rotation {
+  readonly digest: string;
+  readonly last4: string;
+  /** The end of the previous secret's validity, milliseconds since 1970; `null`: it is invalid now. */
+  readonly previousUntilMs: number | null;
+}
+
+/** Selects keys. A key must match all filters. The oldest come first. */
+export interface KeyQuery {
+  readonly userId?: string;
+  readonly teamId?: string;
+  readonly alias?: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A page of keys, and the number of all matches. */
+export interface KeyPage {
+  readonly keys: readonly KeyRecord[];
+  readonly total: number;
+}
+
+/**
+ * Stored keys. Every write is one statement that names its changes. It does not read, change and
+ * write back, so it cannot undo a concurrent write.
+ */
+export interface KeyStore {
+  /** The key with a digest, also by its previous one. The caller decides whether the previous digest is still valid. */
+  findByDigest(digest: string): Promise<KeyRecord | undefined>;
+  find(id: string): Promise<KeyRecord | undefined>;
+  list(query: KeyQuery): Promise<KeyPage>;
+  /** Adds a key, or returns the reason why it was not added. */
+  insert(key: KeyRecord): Promise<"added" | KeyConflict>;
+  /** Changes members of a key. Returns the changed key, `undefined` without such a key. */
+  update(id: string, changes: KeyChanges): Promise<KeyRecord | KeyConflict | undefined>;
+  /** Sets a new secret. The present secret becomes the previous one, and the previous one is dropped. */
+  rotate(id: string, rotation: Rotation): Promise<KeyRecord | undefined>;
+  /** Deletes a key. Returns whether it existed. */
+  delete(id: string): Promise<boolean>;
+  /**
+   * The tags among these that a key's or a team's record carries. Absent: the store cannot answer,
+   * and no record owns a tag.
+   */
+  ownedTags?(tags: readonly string[]): Promise<readonly string[]>;
+}
+
+/** Stored teams. */
+export interface TeamStore {
+  find(id: string): Promise<TeamRecord | undefined>;
+  list(): Promise<readonly TeamRecord[]>;
+  /** Adds a team. Returns false when its id is taken. */
+  insert(team: TeamRecord): Promise<boolean>;
+  update(id: string, changes: TeamChanges): Promise<TeamRecord | undefined>;
+  /** Deletes a team and its keys in one transaction. Returns whether the team existed. */
+  delete(id: string): Promise<boolean>;
+}
+
+/** The stored ledger. */
+export interface LedgerStore extends LedgerReader {
+  /** Inserts rows in one transaction. A row with an existing `(requestId, attempt)` stays unchanged. */
+  insert(rows: readonly SpendRow[]): Promise<void>;
+}
+
+/** How a store starts. */
+export interface StoreStart {
+  /** A store existed at this place before: `start` refuses to make a new, empty one. */
+  readonly mustExist?: boolean;
+}
+
+/** A running store. `start` opens it and migrates its schema. */
+export interface Store {
+  start(signal: AbortSignal, options?: StoreStart): Promise<void>;
+  stop(): Promise<void>;
+  /** The fault of the storage, as a sentence for the operator; `undefined` without one. Read once a second. */
+  fault?(): string | undefined;
+  /**
+   * Stores a fact about the store itself under a name, unless the name exists. Returns the stored
+   * fact. Absent: the store keeps nothing after its end, or cannot identify itself.
+   */
+  keep?(name: string, value: string): Promise<string>;
+  readonly keys: KeyStore;
+  readonly teams: TeamStore;
+  readonly ledger: LedgerStore;
+}

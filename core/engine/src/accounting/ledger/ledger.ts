@@ -1,0 +1,141 @@
+/** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
+
+import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log, type SpendRow } from "@sluice/contract";
+import type { NotedCall } from "../outbox/call-note-line.ts";
+import type { LedgerFault, LedgerGuard } from "./guard.ts";
+import { Relay } from "../outbox/relay.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import { RefusalRows } from "./refusal-rows.ts";
+
+/** How long a reader waits for the rows that were recorded before it asked, in milliseconds. */
+const READ_WAIT_MS = 500;
+
+/** What `createLedger` needs. The store is started, and stays so until `stop` has resolved. */
+export interface LedgerOptions {
+  readonly outbox: Outbox;
+  readonly store: LedgerStore;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Absent: rows of other processes are moved, and none are recorded. */
+  readonly guard?: LedgerGuard;
+}
+
+/** How the ledger is doing, for health reports. */
+export interface LedgerHealth {
+  /** Batches in the outbox that the store does not have yet. */
+  readonly pendingBatches: number;
+  /** Whether the store refused the last rows it was given. They are tried again. */
+  readonly isStoreFailing: boolean;
+  /** How long rows have been waiting for the store, in milliseconds; 0 when it has all of them. */
+  readonly lagMs: number;
+  /** Why no row can be stored, so that requests are refused; `undefined` while rows can. */
+  readonly fault: LedgerFault | undefined;
+  /** Rows in memory that the outbox did not take. */
+  readonly keptRows: number;
+}
+
+/**
+ * Spend rows, recorded and read. Every row is in the store exactly once in the end, whatever process or store does. A reader
+ * has the rows that were recorded before the call: it waits for them up to 500 ms.
+ */
+export interface Ledger extends LedgerReader {
+  /**
+   * Resolves once the rows outlive the process; refused requests beyond a rate are counted in memory and written when the minute
+   * ends. Rejects with `Error` when the outbox cannot take them yet; it has them in time. */
+  record(rows: readonly SpendRow[]): Promise<void>;
+  /** Writes the refused requests that are counted together. From here on each has a row of its own. */
+  settleRefusals(): void;
+  /** Throws `overloaded` while rows cannot be stored. */
+  check(): void;
+  /**
+   * Notes a call before it is made, for its row if the process is killed. Throws `overloaded` while rows cannot be stored. Resolves
+   * once the note is written; when it cannot be, `withdraw` is called, and it rejects with `overloaded`.
+   */
+  note(call: NotedCall, withdraw: () => void): Promise<void>;
+  /**
+   * Resolves once everything recorded so far is in the store. Rejects with the signal's reason when it is aborted, with
+   * `Error` when the ledger stops before. While the store fails it waits.
+   */
+  flush(signal?: AbortSignal): Promise<void>;
+  health(): LedgerHealth;
+  /** Ends the moving. Rows may still be recorded; the next process moves them. The outbox and the store stay open. */
+  stop(): Promise<void>;
+}
+
+/** Makes the ledger, and begins at once to move what an earlier process left in the outbox. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const { outbox, store, guard } = options;
+  const relay = new Relay(options);
+  relay.notice();
+  const catchUp = async (): Promise<void> => {
+    if (relay.hasWork) await waitBriefly(relay);
+  };
+
+  const write = (rows: readonly SpendRow[]): Promise<void> => {
+    const committed = guard === undefined ? outbox.append(rows) : guard.record(rows);
+    relay.notice();
+    return committed;
+  };
+  const refusals = new RefusalRows(options.clock, (rows) => {
+    // Rows that cannot be written are kept; the guard has reported why.
+    write(rows).catch(() => undefined);
+  });
+
+  return {
+    record: (rows) => (refusals.takes(rows) ? Promise.resolve() : write(rows)),
+    settleRefusals: () => refusals.stop(),
+    check: () => guard?.check(),
+    note: (call, withdraw) => (guard ?? outbox).note(call, withdraw),
+    flush: (signal) => relay.flush(signal),
+    async rows(query, signal) {
+      await catchUp();
+      return store.rows(query, signal);
+    },
+    async days(filter, signal) {
+      await catchUp();
+      return store.days(filter, signal);
+    },
+    async tags(filter, signal) {
+      await catchUp();
+      return store.tags(filter, signal);
+    },
+    async spent(filter, signal) {
+      if (outbox.keptRows > 0) throw unreadable();
+      if (relay.hasWork) {
+        await waitBriefly(relay);
+        // Money that is not in the sum could be spent a second time.
+        if (relay.hasWork && relay.isFailing) throw unreadable();
+      }
+      return store.spent(filter, signal);
+    },
+    health: () => ({
+      pendingBatches: outbox.pendingBatches,
+      isStoreFailing: relay.isFailing,
+      lagMs: relay.lagMs,
+      fault: guard?.fault,
+      keptRows: outbox.keptRows,
+    }),
+    stop() {
+      refusals.stop();
+      guard?.stop();
+      return relay.stop();
+    },
+  };
+}
+
+function unreadable(): GatewayError {
+  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { retryAfterMs: 5_000 });
+}
+
+/** Waits for the relay. A reader who cannot have the newest rows gets those that are there. */
+async function waitBriefly(relay: Relay): Promise<void> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), READ_WAIT_MS);
+  try {
+    await relay.flush(deadline.signal);
+  } catch {
+    // The deadline passed or the ledger stopped.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Rows of refused requests beyond a rate are counted together. See core/decisions/2026-11-22-refusals-counted.md.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { Clock, SpendRow } from "@sluice/contract";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Refused requests of a key in a minute that have a row of their own. */
+const MAX_ROWS = 60;
+/** Maximum combinations of code, call type and tags that are distinguished for a key in a minute. */
+const MAX_GROUPS_OF_KEY = 16;
+/** Sums in memory. Where there are more keys than that, all sums are written before the minute ends. */
+const MAX_SUMS = 4_096;
+
+/** What a sum says of the requests that it stands for, where they differ: nothing. */
+type Sum = { -readonly [Name in keyof SpendRow]: SpendRow[Name] };
+
+/** One key within a minute. */
+interface KeyMinute {
+  rows: number;
+  groups: number;
+}
+
+/** Counts refused requests. `write` gets the sums of a minute when it ends. */
+export class RefusalRows {
+  readonly #clock: Clock;
+  readonly #write: (rows: readonly SpendRow[]) => void;
+  readonly #keys = new Map<string, KeyMinute>();
+  readonly #sums = new Map<string, Sum>();
+  #minute = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isEnded = false;
+
+  constructor(clock: Clock, write: (rows: readonly SpendRow[]) => void) {
+    this.#clock = clock;
+    this.#write = write;
+  }
+
+  /** Whether a row is counted here. One that is not is the caller's to write. */
+  takes(rows: readonly SpendRow[]): boolean {
+    const row = rows[0];
+    // A client that left was not refused: its request has passed the limits.
+    if (rows.length !== 1 || row?.attempt !== 0 || row.status !== "failure" || row.errorCode === "client_closed") return false;
+    if (this.#isEnded) return false;
+    this.#turn();
+    let key = this.#keys.get(row.keyId);
+    if (key === undefined) this.#keys.set(row.keyId, (key = { rows: 0, groups: 0 }));
+    if (key.rows < MAX_ROWS) {
+      key.rows += 1;
+      return false;
+    }
+    this.#add(row, key);
+    return true;
+  }
+
+  /** Writes what is counted. Rows that come later are the caller's to write. Safe twice. */
+  stop(): void {
+    this.#isEnded = true;
+    this.#flush();
+  }
+
+  #turn(): void {
+    const minute = Math.floor(this.#clock.now() / MINUTE_MS);
+    if (minute === this.#minute) return;
+    this.#flush();
+    this.#keys.clear();
+    this.#minute = minute;
+  }
+
+  #add(row: SpendRow, key: KeyMinute): void {
+    // A day's report counts a request on the day on which it began.
+    const base = [row.keyId, Math.floor(row.startedAtMs / DAY_MS), row.errorCode];
+    const own = JSON.stringify([...base, row.callType, row.tags]);
+    const sum = this.#sums.get(own);
+    if (sum !== undefined) {
+      include(sum, row);
+      return;
+    }
+    const name = key.groups < MAX_GROUPS_OF_KEY ? own : JSON.stringify(base);
+    const common = this.#sums.get(name);
+    if (common !== undefined) {
+      include(common, row);
+      return;
+    }
+    key.groups += 1;
+    this.#sums.set(name, {
+      ...row,
+      requestId: `refused-${randomUUID()}`,
+      metadata: {},
+      requests: 1,
+    });
+    if (this.#sums.size >= MAX_SUMS) this.#flush();
+    else this.#arm();
+  }
+
+  #arm(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => this.#flush(), MINUTE_MS - (this.#clock.now() % MINUTE_MS));
+    this.#timer.unref();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#sums.size === 0) return;
+    const rows = [...this.#sums.values()];
+    this.#sums.clear();
+    for (const key of this.#keys.values()) key.groups = 0;
+    this.#write(rows);
+  }
+}
+
+function include(sum: Sum, row: SpendRow): void {
+  sum.requests = (sum.requests ?? 1) + 1;
+  sum.startedAtMs = Math.min(sum.startedAtMs, row.startedAtMs);
+  sum.endedAtMs = Math.max(sum.endedAtMs, row.endedAtMs);
+  // Where clients vary their tags, those of the key stay.
+  if (sum.tags !== row.tags) sum.tags = sum.tags.filter((tag) => row.tags.includes(tag));
+  if (sum.callType !== row.callType) sum.callType = "";
+  if (sum.model !== row.model) sum.model = "";
+  if (sum.modelGroup !== row.modelGroup) sum.modelGroup = null;
+  if (sum.endUser !== row.endUser) sum.endUser = null;
+  if (sum.clientAddress !== row.clientAddress) sum.clientAddress = null;
+}

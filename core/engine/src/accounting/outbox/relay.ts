@@ -1,0 +1,159 @@
+/** The relay: copies committed rows from the outbox to the store, in the background and in large transactions. */
+
+import { errorMessage, type Clock, type LedgerStore, type Log } from "@sluice/contract";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import { RelayWaiters } from "./relay-waiters.ts";
+import type { Outbox } from "./outbox.ts";
+
+/** From the first row to the move. Rows that come meanwhile share the transaction. */
+const MOVE_DELAY_MS = 50;
+const MIN_RETRY_DELAY_MS = 100;
+const MAX_RETRY_DELAY_MS = 5_000;
+
+/** How long `stop` waits for a store that is busy with rows, in milliseconds. */
+const STOP_WAIT_MS = 5_000;
+
+/** What a relay needs. */
+export interface RelayOptions {
+  readonly outbox: Outbox;
+  readonly store: LedgerStore;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** A relay at work. A row that the store was given twice is one row there, so a repetition is always safe. */
+export class Relay {
+  readonly #outbox: Outbox;
+  readonly #store: LedgerStore;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #waiters = new RelayWaiters();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+  #failures = 0;
+  #failingSinceMs = 0;
+  /** When the oldest rows that wait came, as near as the relay knows: it looks when it is noticed and when it has moved. */
+  #behindSinceMs: number | undefined;
+
+  constructor({ outbox, store, log, clock }: RelayOptions) {
+    this.#outbox = outbox;
+    this.#store = store;
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /** Whether rows are on their way: waiting for their commit or for the store. */
+  get hasWork(): boolean {
+    return this.#outbox.hasUncommitted || this.#outbox.pendingBatches > 0;
+  }
+
+  /** Whether the store refused the last rows it was given. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
+  /** How long rows have been waiting, in milliseconds; 0 when the store has all of them. */
+  get lagMs(): number {
+    return this.#behindSinceMs === undefined || !this.hasWork ? 0 : this.#clock.monotonic() - this.#behindSinceMs;
+  }
+
+  /** Says that there may be work. Costs nothing when a move is due or under way. */
+  notice(): void {
+    if (this.#timer !== undefined || this.#running !== undefined || !this.hasWork) return;
+    this.#behindSinceMs ??= this.#clock.monotonic();
+    this.#arm(MOVE_DELAY_MS);
+  }
+
+  /** Resolves once all that was appended before the call is in the store. While the store fails, its retries go on. */
+  async flush(signal?: AbortSignal): Promise<void> {
+    this.#outbox.commit();
+    const target = this.#outbox.committedSequence;
+    if (this.#outbox.discardedSequence >= target) return;
+    signal?.throwIfAborted();
+    if (this.#isStopped) throw stoppedError();
+    const arrived = this.#waiters.add(target, signal);
+    if (this.#failures === 0) this.#run();
+    else this.#timer?.ref();
+    await arrived;
+  }
+
+  /** Ends the moving, after the transaction that is under way. Safe twice. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#waiters.rejectAll(stoppedError());
+    if (this.#running === undefined) return;
+    const bound = Promise.withResolvers<void>();
+    const timer = setTimeout(bound.resolve, STOP_WAIT_MS);
+    await Promise.race([this.#running, bound.promise]);
+    clearTimeout(timer);
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#timer = setTimeout(() => this.#run(), delayMs);
+    // Rows in the outbox are safe: only a waiting caller keeps the process alive for them.
+    if (this.#waiters.isEmpty) this.#timer.unref();
+  }
+
+  #run(): void {
+    if (this.#running !== undefined || this.#isStopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#running = this.#move().then((retryDelayMs) => {
+      this.#running = undefined;
+      if (retryDelayMs !== undefined) this.#arm(retryDelayMs);
+      else this.notice();
+    });
+  }
+
+  /** Moves the rows committed before its start and those that a caller waits for. After a failure, returns when to retry. */
+  async #move(): Promise<number | undefined> {
+    const begun = this.#outbox.committedSequence;
+    const begunMs = this.#clock.monotonic();
+    while (!this.#isStopped && this.#outbox.discardedSequence < Math.max(begun, this.#waiters.target)) {
+      try {
+        const batch = this.#outbox.peek();
+        if (batch === undefined) break;
+        await this.#store.insert(batch.rows);
+        this.#outbox.discard(batch.throughSequence);
+      } catch (error) {
+        return this.#isStopped ? undefined : this.#fail(error);
+      }
+      this.#recover();
+      this.#waiters.resolveThrough(this.#outbox.discardedSequence);
+      await yieldToLoop();
+    }
+    this.#waiters.resolveThrough(this.#outbox.discardedSequence);
+    // What is left has come since it began.
+    if (!this.#isStopped) this.#behindSinceMs = this.hasWork ? begunMs : undefined;
+    return undefined;
+  }
+
+  #fail(error: unknown): number {
+    if (this.#failures === 0) {
+      this.#failingSinceMs = this.#clock.monotonic();
+      this.#log.warn("spend rows do not reach the store; they wait in the outbox and are tried again", {
+        error: errorMessage(error),
+        pendingBatches: this.#outbox.pendingBatches,
+      });
+    }
+    this.#failures++;
+    // Half of the delay is random, so that several gateways do not come back to a store at the same moment.
+    const delayMs = Math.min(MAX_RETRY_DELAY_MS, MIN_RETRY_DELAY_MS * 2 ** Math.min(this.#failures - 1, 10));
+    return delayMs * (0.5 + Math.random() / 2);
+  }
+
+  #recover(): void {
+    if (this.#failures === 0) return;
+    const outageMs = Math.round(this.#clock.monotonic() - this.#failingSinceMs);
+    this.#log.info("spend rows reach the store again", { failures: this.#failures, outageMs });
+    this.#failures = 0;
+  }
+}
+
+function stoppedError(): Error {
+  return new Error("the ledger stopped before all rows were in the store; the next start moves them from the outbox");
+}

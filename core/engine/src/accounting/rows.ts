@@ -1,0 +1,216 @@
+/** The spend rows of an exchange: one for each attempt, or one for a refusal after authentication. */
+
+import { BILLING, guardrailOutcomes, isAmbiguous, priceAttempt, SERVED } from "@sluice/runtime";
+import {
+  type Attempt,
+  type Clock,
+  type Cost,
+  GatewayError,
+  type GatewayRequest,
+  type JsonObject,
+  type Model,
+  type Operation,
+  type SpendRow,
+  type Usage,
+} from "@sluice/contract";
+import type { NotedCall } from "./outbox/call-note-line.ts";
+import type { LiveExchange } from "../pipeline/exchange.ts";
+import { boundedModel, boundedNotes, boundedTags } from "./row-bounds.ts";
+
+const NO_NOTES: Readonly<Record<string, unknown>> = Object.freeze({});
+const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
+
+/** Operations whose exchanges cost nothing and leave no rows. */
+const READ_ONLY: ReadonlySet<Operation> = new Set<Operation>(["models", "spend"]);
+
+/** Whether exchanges of an operation leave rows. */
+export function leavesRows(operation: Operation): boolean {
+  return !READ_ONLY.has(operation);
+}
+
+/**
+ * The rows. Attempts that are still open are closed here, as cut by whatever ended the exchange. An exchange without an
+ * identity has none: who did not authenticate leaves no row.
+ */
+export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
+  if (exchange.identity === undefined || !leavesRows(exchange.operation)) return [];
+  const { attempts } = exchange;
+  const served = SERVED.get(exchange);
+  if (attempts.length === 0 && served === undefined) return [refusalRow(exchange, clock)];
+  const rows = attempts.map((attempt) => closedRow(exchange, attempt, clock));
+  return served === undefined ? rows : [...rows, servedRow(exchange, served, clock)];
+}
+
+/** The row of a reply that was served without a call: another request, or an earlier one of the client, paid for it. */
+function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): SpendRow {
+  return { ...closedRow(exchange, served, clock), costNanoUsd: 0, costStatus: "free", cacheHit: true };
+}
+
+/**
+ * What the row of a call that has not been made yet needs: the one that stands if nothing more is heard of it, because the process
+ * was killed. Its prompt is billed.
+ */
+export function notedCall(exchange: LiveExchange, attempt: Attempt, promptTokens: number): NotedCall {
+  const { identity, request } = exchange;
+  const usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens };
+  const cost = priceAttempt(exchange, { ...attempt, usage, usageSource: "estimated", outcome: "partial" }) ?? UNPRICED;
+  return {
+    requestId: exchange.id,
+    attempt: attempt.number,
+    callType: exchange.operation,
+    keyId: identity?.keyId ?? "",
+    keyAlias: identity?.alias ?? null,
+    userId: identity?.userId ?? null,
+    teamId: identity?.teamId ?? null,
+    endUser: request?.endUser ?? null,
+    model: attempt.model === undefined ? boundedModel(request?.model ?? "") : rowModel(attempt.model, request),
+    targetId: attempt.target.id,
+    modelGroup: attempt.model?.entry ?? null,
+    provider: attempt.provider,
+    promptTokens,
+    costNanoUsd: cost.nanoUsd ?? null,
+    costStatus: cost.status,
+    startedAtMs: attempt.startedAtMs,
+    generation: exchange.generation,
+    tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
+    clientAddress: exchange.client.address,
+  };
+}
+
+/** The model that was asked for, in the client's own word, or one that stood in for it. */
+function rowModel(model: Model, request: GatewayRequest | undefined): string {
+  const isAskedFor = model.id === request?.model || request?.otherModels?.includes(model.id) === true;
+  return isAskedFor ? request.model : model.id;
+}
+
+function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
+  const { usage, model } = attempt;
+  const { request } = exchange;
+  const cost = priceAttempt(exchange, attempt) ?? UNPRICED;
+  attempt.cost = cost;
+  const row = emptyRow(exchange);
+  if (model !== undefined) {
+    row.model = rowModel(model, request);
+    row.modelGroup = model.entry;
+  }
+  const rule = billingRule(exchange, attempt);
+  if (rule !== undefined) row.metadata = { ...row.metadata, ...rule };
+  if (attempt.droppedEvents !== undefined) row.metadata = { ...row.metadata, dropped_events: attempt.droppedEvents };
+  if (attempt.suspectUsage !== undefined) row.metadata = { ...row.metadata, suspect_usage: countsOf(attempt.suspectUsage) };
+  row.attempt = attempt.number;
+  row.targetId = attempt.target.id;
+  row.provider = attempt.provider;
+  row.status = attempt.outcome ?? "partial";
+  row.errorCode = attempt.error?.code ?? null;
+  if (usage !== undefined) {
+    row.promptTokens = usage.promptTokens;
+    row.completionTokens = usage.completionTokens;
+    row.totalTokens = usage.totalTokens;
+    row.cachedTokens = usage.cachedTokens ?? null;
+    row.reasoningTokens = usage.reasoningTokens ?? null;
+  }
+  row.usageSource = attempt.usageSource ?? null;
+  row.costNanoUsd = cost.nanoUsd ?? null;
+  row.costStatus = cost.status;
+  row.startedAtMs = attempt.startedAtMs;
+  row.firstContentAtMs = attempt.firstContentAtMs ?? null;
+  row.endedAtMs = attempt.endedAtMs ?? attempt.startedAtMs;
+  row.upstreamRequestId = attempt.upstreamRequestId ?? null;
+  row.completionId = attempt.completionId ?? null;
+  return row;
+}
+
+/** The counts of a reported usage that cannot be true. */
+function countsOf({ promptTokens, completionTokens, cachedTokens }: Usage): JsonObject {
+  return { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens ?? null };
+}
+
+/** The row of an attempt that is over; one that is still open is closed. */
+function closedRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
+  if (attempt.outcome === undefined) close(exchange, attempt, clock);
+  attempt.endedAtMs ??= clock.now();
+  return attemptRow(exchange, attempt);
+}
+
+/** The rule by which an attempt was billed that the client left, or that was sent and lost: it stands in the row. */
+function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | undefined {
+  const rule = BILLING.get(exchange)?.describe?.(attempt, exchange);
+  return isAmbiguous(attempt) ? { ambiguous: true, ...rule } : rule;
+}
+
+function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
+  const row = emptyRow(exchange);
+  // Who is refused can ask again at once: the row is small. What guardrails did stays.
+  row.tags = boundedTags(row.tags);
+  row.metadata = guardrailOutcomes(exchange).length === 0 ? NO_NOTES : { guardrails: verdictsOf(exchange) };
+  row.errorCode = exchange.failure?.code ?? null;
+  row.endedAtMs = clock.now();
+  return row;
+}
+
+/** A row while it is written. */
+type OpenRow = { -readonly [Name in keyof SpendRow]: SpendRow[Name] };
+
+/** The row of an exchange without an upstream call, with every member set at once, because every request makes one. */
+function emptyRow(exchange: LiveExchange): OpenRow {
+  const { identity, request, model } = exchange;
+  return {
+    requestId: exchange.id,
+    attempt: 0,
+    callType: exchange.operation,
+    keyId: identity?.keyId ?? "",
+    keyAlias: identity?.alias ?? null,
+    userId: identity?.userId ?? null,
+    teamId: identity?.teamId ?? null,
+    endUser: request?.endUser ?? null,
+    model: boundedModel(request?.model ?? ""),
+    targetId: null,
+    modelGroup: model?.entry ?? null,
+    provider: null,
+    status: "failure",
+    errorCode: null,
+    promptTokens: null,
+    completionTokens: null,
+    totalTokens: null,
+    cachedTokens: null,
+    reasoningTokens: null,
+    usageSource: null,
+    costNanoUsd: 0,
+    costStatus: "free",
+    cacheHit: false,
+    startedAtMs: exchange.startedAtMs,
+    firstContentAtMs: null,
+    endedAtMs: exchange.startedAtMs,
+    generation: exchange.generation,
+    tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
+    metadata: metadataOf(exchange),
+    clientAddress: exchange.client.address,
+    upstreamRequestId: null,
+    completionId: null,
+  };
+}
+
+/** The request's notes, and what guardrails did: their names and verdicts, each once. */
+function metadataOf(exchange: LiveExchange): Readonly<Record<string, unknown>> {
+  const { request } = exchange;
+  const metadata = request === undefined ? NO_NOTES : boundedNotes(request.metadata, request.tags);
+  return guardrailOutcomes(exchange).length === 0 ? metadata : { ...metadata, guardrails: verdictsOf(exchange) };
+}
+
+function verdictsOf(exchange: LiveExchange): readonly unknown[] {
+  return [...new Map(guardrailOutcomes(exchange).map((outcome) => [Object.values(outcome).join(" "), outcome])).values()];
+}
+
+function joinTags(first: readonly string[], second: readonly string[]): readonly string[] {
+  if (second.length === 0) return first;
+  if (first.length === 0) return second;
+  return [...new Set([...first, ...second])];
+}
+
+function close(exchange: LiveExchange, attempt: Attempt, clock: Clock): void {
+  const reason: unknown = exchange.signal.reason;
+  attempt.outcome = attempt.firstContentAtMs === undefined ? "failure" : "partial";
+  attempt.error ??=
+    reason instanceof GatewayError ? reason : new GatewayError("client_closed", "The client closed the connection.");
+  attempt.endedAtMs = clock.now();
+}

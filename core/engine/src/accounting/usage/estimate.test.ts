@@ -1,0 +1,221 @@
+import { type Billing, isAbandoned, isAmbiguous } from "@sluice/runtime";
+import { beginAttempt } from "@sluice/kit";
+import { describe, expect, it } from "vitest";
+import { type Attempt, type Exchange, GatewayError, type JsonObject, type TokenCounter } from "@sluice/contract";
+import { fakeExchange, fakeIdentity, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
+import { createFamilyFactors } from "../../counting/family-factor.ts";
+import { estimateUsage, hasUnreportedUsage } from "./estimate.ts";
+import { createUsageSampler } from "./sample.ts";
+
+/** Ten tokens for each text. It remembers how long it was given. */
+function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] } {
+  const waits: (number | undefined)[] = [];
+  return {
+    waits,
+    count(text, options) {
+      waits.push(options?.maxWaitMs);
+      return Promise.resolve({ tokens: [text].flat().length * 10, exact: true });
+    },
+  };
+}
+
+function open(parts: FakeExchangeParts = {}): Exchange {
+  const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }] });
+  return fakeExchange({ identity: fakeIdentity(), request, ...parts });
+}
+
+type AbortBilling = "observed" | "estimate_output" | "input_only" | "free";
+
+/** The estimates that the rules of the step `cost` come to. */
+function billingOf({ abort, ambiguous }: { abort?: AbortBilling; ambiguous?: "input_only" | "free" | undefined }): Billing {
+  return {
+    price: () => ({ status: "unpriced", nanoUsd: undefined }),
+    estimate(attempt, exchange) {
+      if (abort === "input_only" && isAbandoned(exchange, attempt)) return "observed";
+      if (abort === "estimate_output" && isAbandoned(exchange, attempt)) return "longest_output";
+      return ambiguous === "input_only" && isAmbiguous(attempt) ? "observed" : undefined;
+    },
+  };
+}
+
+function attempt(exchange: Exchange, parts: Partial<Attempt> = {}, model = "gpt-4o"): Attempt {
+  return Object.assign(beginAttempt(exchange, fakeTarget("p", model), "openai"), { outcome: "success", ...parts });
+}
+
+const USAGE = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
+const estimate = (exchange: Exchange, tokens = fakeCounter(), factors = createFamilyFactors()) =>
+  estimateUsage(exchange, { tokens, factors });
+
+describe("an attempt whose usage nobody told", () => {
+  it.each([
+    ["succeeded", {}, true],
+    ["was cut", { outcome: "partial" }, true],
+    ["is still open after content", { outcome: undefined, firstContentAtMs: 1 }, true],
+    ["is still open without content", { outcome: undefined }, false],
+    ["failed", { outcome: "failure" }, false],
+    ["lost to another attempt", { outcome: "failure", error: new GatewayError("hedge_lost", "lost") }, true],
+    ["failed while it was held back with content", { outcome: "failure", firstContentAtMs: 1 }, true],
+    ["told its usage", { usage: USAGE }, false],
+  ] as const)("is one that %s: %j, %s", (_what, parts, hasNoReport) => {
+    const exchange = open();
+    attempt(exchange, parts);
+    expect(hasUnreportedUsage(exchange)).toBe(hasNoReport);
+  });
+
+  it.each([
+    ["input_only", true],
+    ["free", false],
+    [undefined, false],
+  ] as const)("is one that was sent and lost, where such calls are billed: %s, %s", async (ambiguousBilling, hasNoReport) => {
+    const exchange = open({ billing: billingOf({ ambiguous: ambiguousBilling }) });
+    const error = new GatewayError("upstream_timeout", "silent");
+    const lost = attempt(exchange, { outcome: "failure", error, isUnanswered: true });
+    expect(hasUnreportedUsage(exchange)).toBe(hasNoReport);
+    await estimate(exchange);
+    expect([lost.usage?.promptTokens !== undefined, lost.usage?.completionTokens]).toEqual(
+      hasNoReport ? [true, 0] : [false, undefined],
+    );
+  });
+
+  it("gets the tokens of what it was asked itself, where that is a part of the request", async () => {
+    const request = fakeRequest({ model: "m", input: ["a", "b", "c"] });
+    const exchange = open({ operation: "embeddings", request });
+    const parts = [["a"], ["b", "c"]].map((input) => attempt(exchange, { document: request.document.with({ input }) }));
+    await estimate(exchange);
+    expect(parts.map(({ usage }) => usage?.promptTokens)).toEqual([10, 20]);
+  });
+
+  it.each([{ operation: "images" }, { operation: "passthrough" }, { identity: undefined }] as const)(
+    "is none of an exchange that is not counted: %j",
+    (parts) => {
+      const exchange = open(parts);
+      attempt(exchange);
+      expect(hasUnreportedUsage(exchange)).toBe(false);
+    },
+  );
+
+  it("gets the prompt and what its own reply said, marked as estimated; others keep what they have", async () => {
+    const exchange = open();
+    const failed = attempt(exchange, { outcome: "failure" });
+    const told = attempt(exchange, { usage: USAGE, usageSource: "provider" });
+    const untold = attempt(exchange, { replyTexts: () => ["a", "b"] });
+    await estimate(exchange);
+    // Two texts and six tokens of framing; two texts of the reply.
+    expect(untold.usage).toEqual({ promptTokens: 26, completionTokens: 20, totalTokens: 46 });
+    expect(untold.usageSource).toBe("estimated");
+    expect([failed.usage, told.usage, told.usageSource]).toEqual([undefined, USAGE, "provider"]);
+  });
+
+  it("is multiplied by what is known of its family", async () => {
+    const factors = createFamilyFactors();
+    factors.observe("claude-3-opus", 150, 100);
+    const exchange = open();
+    const untold = attempt(exchange, { replyTexts: () => ["a"] }, "claude-3-haiku");
+    await estimate(exchange, undefined, factors);
+    expect(untold.usage).toEqual({ promptTokens: 39, completionTokens: 15, totalTokens: 54 });
+  });
+
+  it("holds up a client for a quarter of a second at most, and nobody for two seconds", async () => {
+    const tokens = fakeCounter();
+    const exchange = open();
+    attempt(exchange);
+    await estimate(exchange, tokens);
+    const gone = open({ signal: AbortSignal.abort(new GatewayError("client_closed", "gone")) });
+    attempt(gone);
+    await estimate(gone, tokens);
+    expect(tokens.waits).toEqual([250, 250, 2_000, 2_000]);
+  });
+});
+
+describe("an attempt that the client has left", () => {
+  const GONE = new GatewayError("client_closed", "gone");
+  const early = { outcome: "failure", error: GONE } as const;
+  const said = { outcome: "partial", error: GONE, replyTexts: () => ["a", "b"] } as const;
+  const left = (body: JsonObject, abort: AbortBilling, parts: FakeExchangeParts = {}): Exchange => {
+    const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }], ...body });
+    return open({ request, billing: billingOf({ abort }), signal: AbortSignal.abort(GONE), ...parts });
+  };
+
+  it.each<[AbortBilling, JsonObject, number | undefined, number]>([
+    ["observed", { max_tokens: 500 }, undefined, 20],
+    ["free", { max_tokens: 500 }, undefined, 20],
+    ["input_only", { max_tokens: 500 }, 0, 20],
+    ["estimate_output", { max_tokens: 500 }, 500, 500],
+    ["estimate_output", { max_tokens: 500, max_completion_tokens: 300, n: 2 }, 1000, 1000],
+    ["estimate_output", { max_tokens: 5 }, 5, 20],
+    ["estimate_output", {}, 0, 20],
+  ])("has, with %s and %j, %s tokens before content and %i after it", async (billing, body, before, after) => {
+    const exchange = left(body, billing);
+    const first = attempt(exchange, early);
+    const second = attempt(exchange, said);
+    await estimate(exchange);
+    expect(first.usage?.completionTokens).toBe(before);
+    expect(first.usage?.promptTokens).toBe(before === undefined ? undefined : 26);
+    expect(second).toMatchObject({ usage: { completionTokens: after }, usageSource: "estimated" });
+  });
+
+  it("has at most the model's longest output", async () => {
+    const info = { maxOutputTokens: 100, supports: {} };
+    const model = { id: "m", entry: "m", mode: "chat", targets: [], accessGroups: [], ownedBy: "p", info } as const;
+    const attempts = [{ max_tokens: 1_000_000 }, {}].map(async (body) => {
+      const exchange = left(body, "estimate_output", { model });
+      const only = attempt(exchange, early);
+      await estimate(exchange);
+      return only.usage?.completionTokens;
+    });
+    expect(await Promise.all(attempts)).toEqual([100, 100]);
+  });
+
+  it("is none that failed by itself, and none that told its usage", () => {
+    const failed = left({}, "estimate_output");
+    attempt(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
+    attempt(failed, { ...said, usage: USAGE });
+    expect(hasUnreportedUsage(failed)).toBe(false);
+    const late = left({}, "estimate_output", { signal: AbortSignal.abort(new GatewayError("deadline_exceeded", "late")) });
+    attempt(late, early);
+    expect(hasUnreportedUsage(late)).toBe(false);
+  });
+});
+
+describe("the sampler", () => {
+  const settle = (exchange: Exchange, sampled = fakeCounter()) => {
+    const factors = createFamilyFactors();
+    const sample = createUsageSampler({ tokens: sampled, factors });
+    sample(exchange);
+    return new Promise((resolve) => setImmediate(() => setImmediate(resolve))).then(() => factors);
+  };
+  const messages = Array.from({ length: 4 }, () => ({ role: "user", content: "Hi" }));
+  const told = { usage: { ...USAGE, promptTokens: 190 }, usageSource: "provider" } as const;
+
+  it("learns a family's factor from a reply that told its usage", async () => {
+    const exchange = open({ request: fakeRequest({ model: "m", messages }) });
+    attempt(exchange, told, "claude-3-opus");
+    // Eight texts and fifteen tokens of framing are 95.
+    expect((await settle(exchange)).of("claude-3")).toBe(2);
+  });
+
+  it.each([
+    ["gpt-4o", told, {}],
+    ["claude-3", { ...told, outcome: "partial" }, {}],
+    ["claude-3", { ...told, usageSource: "estimated" }, {}],
+    ["claude-3", told, { operation: "passthrough" }],
+  ] as const)("leaves out %s with %j, %j", async (model, parts, exchangeParts) => {
+    const exchange = open({ request: fakeRequest({ model: "m", messages }), ...exchangeParts });
+    attempt(exchange, parts, model);
+    const tokens = fakeCounter();
+    await settle(exchange, tokens);
+    expect(tokens.waits).toEqual([]);
+  });
+
+  it("counts one exchange in thirty-two", async () => {
+    const tokens = fakeCounter();
+    const sample = createUsageSampler({ tokens, factors: createFamilyFactors() });
+    for (let index = 0; index < 64; index++) {
+      const exchange = open({ request: fakeRequest({ model: "m", messages }) });
+      attempt(exchange, told, "claude-3");
+      sample(exchange);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(tokens.waits).toHaveLength(2);
+  });
+});

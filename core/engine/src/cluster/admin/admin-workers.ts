@@ -1,0 +1,177 @@
+/** The admin listener of several workers: one address, which asks one of them or all and puts the answers together. */
+
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { errorBody, GatewayError, isGatewayError, type Log } from "@sluice/contract";
+import { PROMETHEUS_TYPE } from "../../telemetry/prometheus.ts";
+import { readBody } from "../../http/ingress/bytes/body.ts";
+import {
+  type Answer,
+  ask,
+  askAll,
+  askAny,
+  askFirstAndOthers,
+  type Question,
+  responsive,
+  type WorkerAddress,
+} from "./ask-workers.ts";
+import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.ts";
+import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
+import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
+
+/** What the listener needs of the process that supervises. */
+export interface WorkersParts {
+  readonly log: Log;
+  /** How many workers there are when all of them serve. */
+  readonly size: number;
+  /** What the status says of the process that supervises. */
+  readonly supervisor: () => SupervisorInfo;
+  /** Lets the holder of the master key pass, where no worker can say who is one. Rejects with the refusal. */
+  readonly authenticate: (headers: Question["headers"]) => Promise<void>;
+  /** The workers that take requests, the oldest first. */
+  readonly serving: () => readonly WorkerAddress[];
+  /** Those, and the ones that still finish what they have under way. */
+  readonly alive: () => readonly WorkerAddress[];
+  /** Replaces every worker, and says how it went. */
+  readonly restart: () => Promise<unknown>;
+  /** Runs an edit between restarts. Rejects with `overloaded` when that takes too long. */
+  readonly between: <T>(edit: () => Promise<T>) => Promise<T>;
+  /** Resolves once no worker believes any more what it had looked up about keys and teams. */
+  readonly forget: () => Promise<void>;
+  /** What is known of the workers here, as a page of metrics. */
+  readonly metrics: () => string;
+}
+
+const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
+/** Headers between two hops are not the workers' to see, nor the lengths of a body that is read whole. */
+const HOP = new Set(["connection", "host", "transfer-encoding", "content-length", "keep-alive", "expect", "upgrade"]);
+const KEPT = [
+  "content-type",
+  "x-content-type-options",
+  "x-request-id",
+  "cache-control",
+  "allow",
+  "retry-after",
+  "www-authenticate",
+];
+
+/** Answers requests to the admin listener. */
+export function createWorkersListener(parts: WorkersParts): RequestListener {
+  return (request, response) => {
+    serve(request, response, parts).catch((error: unknown) => {
+      const known = isGatewayError(error);
+      if (!known) parts.log.error("an admin request failed", { error });
+      const failure = known
+        ? error
+        : new GatewayError("overloaded", "No worker can answer at the moment.", { retryAfterMs: 1_000 });
+      if (response.headersSent) response.destroy();
+      else writeFailure(response, failure);
+    });
+  };
+}
+
+function writeFailure(response: ServerResponse, failure: GatewayError): void {
+  const { retryAfterMs } = failure;
+  const retryAfter = retryAfterMs === undefined ? [] : ["retry-after", String(Math.max(1, Math.ceil(retryAfterMs / 1_000)))];
+  response.writeHead(failure.status, ["content-type", "application/json", ...retryAfter]).end(JSON.stringify(errorBody(failure)));
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, parts: WorkersParts): Promise<void> {
+  const { method = "GET", url = "/" } = request;
+  // An absolute form names a host, and would be asked for there.
+  if (!url.startsWith("/")) throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
+  const path = url.split("?", 1)[0] ?? "/";
+  const body = method === "POST" ? await readBody(request, BODY_LIMITS) : undefined;
+  const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const question: Question = {
+    // `fetch` sends no TRACE. Whatever has no route is refused by any other name as well.
+    method: method === "TRACE" ? "PUT" : method,
+    path,
+    url,
+    headers: Object.fromEntries(headers.filter(([name]) => !HOP.has(name))),
+    body: body === undefined || body.length === 0 ? undefined : Buffer.from(body),
+  };
+  const answer = await answerTo(question, parts);
+  const kept = KEPT.flatMap((name) => {
+    const value = answer.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  response.writeHead(answer.status, Object.fromEntries(kept)).end(answer.text);
+}
+
+/** What the client gets. */
+type Reply = Pick<Answer, "status" | "headers" | "text">;
+
+async function answerTo(question: Question, parts: WorkersParts): Promise<Reply> {
+  const { method, path } = question;
+  if (method === "GET" && path === "/config/status") return lookAtStatus(question, parts);
+  if (method === "GET" && path === "/metrics") return lookAtMetrics(question, parts);
+  if (method === "POST" && path === "/restart") return restart(question, parts);
+  const serving = parts.serving();
+  if (serving.length === 0) throw new GatewayError("overloaded", "No worker is ready.", { retryAfterMs: 1_000 });
+  const workers = responsive(serving);
+  const [first] = workers;
+  if (first === undefined)
+    throw new GatewayError("overloaded", `No worker answers: ${namesOf(serving)}.`, { retryAfterMs: 1_000 });
+  if (method === "GET") return look(question, parts);
+  if (method !== "POST") return askAny(workers, question);
+  if (/^\/config\/(?:reload|rollback)$/.test(path)) {
+    return parts.between(async () => {
+      const asked = parts.serving();
+      return joinAttempts(asked, await askFirstAndOthers(responsive(asked), question));
+    });
+  }
+  if (/^\/config\/canary\/\w+$/.test(path)) {
+    return parts.between(async () => {
+      const asked = parts.serving();
+      return joinAttempts(asked, await askAll(responsive(asked), question));
+    });
+  }
+  // Each worker has learnt of its own what it thinks of a deployment.
+  if (/^\/deployments\/.+\/reset$/.test(path)) return oneOfThem(await askAll(parts.alive(), question));
+  const answer = await ask(first, question);
+  if (answer.status === 200 && /^\/(?:key|team)\//.test(path)) await parts.forget();
+  return answer;
+}
+
+async function look(question: Question, parts: WorkersParts): Promise<Reply> {
+  const { path } = question;
+  const serving = responsive(parts.serving());
+  if (path === "/deployments") return joined(await askAll(serving, question), joinDeployments);
+  if (path === "/requests") {
+    const after = placeOfCursor(new URLSearchParams(question.url.split("?")[1]).get("cursor") ?? "");
+    return joined(await askAll(responsive(parts.alive()), question), (values) => joinRequests(values, after));
+  }
+  if (path.startsWith("/requests/")) return oneOfThem(await askAll(responsive(parts.alive()), question));
+  return askAny(serving, question);
+}
+
+/** An answer also where no worker gives one. */
+async function lookAtStatus(question: Question, parts: WorkersParts): Promise<Reply> {
+  const serving = parts.serving();
+  const facts = { expected: parts.size, supervisor: parts.supervisor() };
+  const answers = await askAll(responsive(serving), question).catch(() => undefined);
+  if (answers !== undefined) return joined(answers, (values) => joinStatus(values, serving, facts));
+  await parts.authenticate(question.headers);
+  return ownReply("application/json", JSON.stringify(joinStatus([], serving, facts)));
+}
+
+async function lookAtMetrics(question: Question, parts: WorkersParts): Promise<Reply> {
+  const answers = await askAll(responsive(parts.alive()), question).catch(() => undefined);
+  if (answers !== undefined) return joinMetrics(answers, parts.metrics());
+  await parts.authenticate(question.headers);
+  return ownReply(PROMETHEUS_TYPE, parts.metrics());
+}
+
+/** The workers need not answer: they are replaced. */
+async function restart(question: Question, parts: WorkersParts): Promise<Reply> {
+  await parts.authenticate(question.headers);
+  return ownReply("application/json", JSON.stringify(await parts.restart()));
+}
+
+function ownReply(type: string, text: string): Reply {
+  return { status: 200, headers: new Headers({ "content-type": type, "cache-control": "no-store" }), text };
+}
+
+function namesOf(workers: readonly WorkerAddress[]): string {
+  return workers.map(({ number, pid }) => `worker ${number} (pid ${pid})`).join(", ");
+}

@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { CanaryVerdict } from "../generation/rollout/canary.ts";
+import { CanaryVotes } from "./canary-votes.ts";
+import type { ToWorker } from "./worker-messages.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const DIGEST = "d1";
+const time = (requests: number): CanaryVerdict => ({
+  digest: DIGEST,
+  kind: "time",
+  reason: "its time is over",
+  requests,
+  minRequests: 20,
+});
+
+function open(...voters: readonly string[]) {
+  const told: ToWorker[] = [];
+  const desk = new CanaryVotes(
+    () => voters,
+    (message) => void told.push(message),
+  );
+  return { desk, told };
+}
+
+describe("a canary of several workers", () => {
+  it("is promoted by the requests of all together", () => {
+    const { desk, told } = open("one", "two");
+    desk.take("one", time(12));
+    expect(told).toEqual([]);
+    desk.take("two", time(8));
+    expect(told).toEqual([{ type: "end-canary", digest: DIGEST, end: "promoted", reason: "its time is over" }]);
+  });
+
+  it("is returned when all of them together had too few", () => {
+    const { desk, told } = open("one", "two");
+    desk.take("one", time(12));
+    desk.take("two", time(7));
+    expect(told).toMatchObject([{ end: "returned", reason: expect.stringContaining("it had 19 of the 20 requests") }]);
+  });
+
+  it("is returned at once by a fault that one of them saw, whatever others have said", () => {
+    const { desk, told } = open("one", "two");
+    desk.take("one", time(100));
+    desk.take("two", { ...time(20), kind: "fault", reason: "too many failed" });
+    expect(told).toMatchObject([{ end: "returned", reason: "too many failed" }]);
+    vi.advanceTimersByTime(10_000);
+    expect(told).toHaveLength(1);
+  });
+
+  it("does not wait for ever for one that is gone", () => {
+    const { desk, told } = open("one", "two");
+    desk.take("one", time(20));
+    vi.advanceTimersByTime(3_000);
+    expect(told).toMatchObject([{ end: "promoted" }]);
+  });
+});

@@ -1,0 +1,80 @@
+/** What the supervising process and its workers send each other. */
+
+import type { CanaryEnd, CanaryVerdict } from "../generation/rollout/canary.ts";
+import type { RollbackNotice } from "../generation/rollout/auto-rollback.ts";
+import type { Running } from "./generation-agreement.ts";
+import type { StateAnswer, StateQuestion } from "./shared-state-rpc.ts";
+
+/** From a worker. */
+export type FromWorker =
+  /** It receives messages from now on. */
+  | { readonly type: "hears" }
+  /** It serves. */
+  | {
+      readonly type: "ready";
+      readonly publicUrl: string;
+      readonly adminUrl: string;
+      /** The longest time from the request to end until its end, in milliseconds. */
+      readonly endsWithinMs: number;
+      /** The silence after which it is replaced, in milliseconds; 0: never. */
+      readonly hungTimeoutMs: number;
+      /** A digest of the code that it runs. */
+      readonly code: string;
+    }
+  /** This generation serves from now on. */
+  | ({ readonly type: "runs" } & Running)
+  /** It cannot run the generation that it was to follow. */
+  | { readonly type: "not-followed"; readonly target: Running; readonly reasons: readonly string[] }
+  /** Heartbeat: its event loop runs. */
+  | { readonly type: "beat" }
+  /** It cannot start; it ends. */
+  | { readonly type: "failed"; readonly reasons: readonly string[] }
+  /** The rows of an outbox are moved, or stay where they are. */
+  | { readonly type: "adopted"; readonly outbox: string }
+  /** It has dropped its cached keys and teams. */
+  | { readonly type: "forgot"; readonly id: number }
+  /** Its verdict on a canary. */
+  | { readonly type: "verdict"; readonly verdict: CanaryVerdict }
+  /** It rolled back a generation that failed. */
+  | { readonly type: "rolled-back"; readonly notice: RollbackNotice }
+  | StateQuestion;
+
+/** To a worker. */
+export type ToWorker =
+  /** Read the configuration again. */
+  | { readonly type: "reload" }
+  /** Leave new connections to the other workers, finish the requests under way, and end. */
+  | { readonly type: "retire" }
+  /** Refuse new requests, finish those under way, and end. */
+  | { readonly type: "stop" }
+  /** Move the rows of an orphaned outbox. */
+  | { readonly type: "adopt"; readonly outbox: string }
+  /** Keys or teams have changed: drop the cached ones. */
+  | { readonly type: "forget"; readonly id: number }
+  /** End a canary: the verdict of all workers. */
+  | { readonly type: "end-canary"; readonly digest: string; readonly end: CanaryEnd; readonly reason: string }
+  /** Run what another worker runs. */
+  | { readonly type: "follow"; readonly target: Running }
+  /** Roll back the contents that failed in another worker. */
+  | { readonly type: "roll-back"; readonly notice: RollbackNotice }
+  | StateAnswer;
+
+/** What a worker gets before it starts, as JSON in the variable `ASSIGNMENT_VARIABLE`. */
+export interface Assignment {
+  /** Its number, unique among the running workers. */
+  readonly number: number;
+  /** Whether it starts with the generation of the others instead of the files. */
+  readonly mustBeNewest: boolean;
+  /** The digest of what the others run, where it is known. */
+  readonly othersRun?: string | undefined;
+  /** The settings of the supervisor. A worker that reads other values does not start. */
+  readonly fixed: FixedSettings;
+}
+
+/** Settings by their names in YAML, as texts to compare. */
+export type FixedSettings = Readonly<Record<string, string>>;
+
+/** The file descriptor of a worker on which it reports the code that blocks its event loop: lines of JSON. */
+export const REPORT_FD = 4;
+
+export const ASSIGNMENT_VARIABLE = "SLUICE_WORKER";

@@ -1,0 +1,130 @@
+/** The line of a YAML text whose indentation is wrong. The parser names it late, or names a line that follows from it. */
+
+/** A wrong line: one-based line and column, what is wrong and what to do. */
+export interface Misindented {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** A depth at which lines stand. */
+interface Level {
+  readonly indent: number;
+  readonly isList: boolean;
+  /** The last line that stands there. */
+  line: number;
+  /** Whether its last key has no value on its own line: deeper lines are that value. */
+  isOpen: boolean;
+}
+
+/** The last line that ended deeper levels, and where these stood. */
+interface Ending {
+  readonly line: number;
+  readonly indent: number;
+  readonly indents: readonly number[];
+}
+
+const FIX = "indent it like its neighbours, two spaces a level";
+const FITS_NOTHING = "the indentation of the line matches no line above it";
+
+/**
+ * Finds the first line whose indentation matches no line above it, up to the line that the parser refused. It reads block lines only:
+ * texts of several lines are passed over, and at a tab or at brackets over several lines it ends, because the parser names these.
+ */
+export function misindentedLine(text: string, lastLine: number): Misindented | undefined {
+  const reader = new BlockLines();
+  let textDeeperThan = Infinity;
+  for (const [index, written] of text.split(/\r?\n/, lastLine).entries()) {
+    const content = written.trim();
+    const indent = written.length - written.trimStart().length;
+    if (content === "" || content.startsWith("#") || /^(?:---|\.\.\.|%)/.test(written)) continue;
+    if (indent > textDeeperThan) continue;
+    textDeeperThan = Infinity;
+    if (written.slice(0, indent).includes("\t")) return undefined;
+    const fault = reader.take(index + 1, indent, content);
+    if (fault !== undefined) return fault;
+    const value = valueOf(content);
+    if (/^[|>][-+0-9]*$/.test(value)) textDeeperThan = reader.indent;
+    else if (spansLines(value)) return undefined;
+  }
+  return undefined;
+}
+
+class BlockLines {
+  readonly #levels: Level[] = [];
+  #ending: Ending | undefined;
+
+  /** Where the innermost level stands. */
+  get indent(): number {
+    return this.#levels.at(-1)?.indent ?? 0;
+  }
+
+  /** Takes a line. Returns the wrong line, which may be one above it. */
+  take(line: number, indent: number, content: string): Misindented | undefined {
+    const levels = this.#levels;
+    const isItem = /^-(?:\s|$)/.test(content);
+    const ended: number[] = [];
+    while (this.indent > indent) ended.push(levels.pop()?.indent ?? 0);
+    const top = levels.at(-1);
+    if (top === undefined) levels.push({ indent, isList: isItem, line, isOpen: false });
+    else if (top.indent < indent) {
+      if (ended.length > 0 || !top.isOpen) {
+        // Text goes on in deeper lines.
+        if (ended.length === 0 && !isItem && !KEY.test(content)) return undefined;
+        return this.#wrong(line, indent, top, ended.length > 0);
+      }
+      levels.push({ indent, isList: isItem, line, isOpen: false });
+    } else if (isItem !== top.isList) {
+      const under = levels.at(-2);
+      // A list may stand as deep as its key.
+      if (isItem && top.isOpen && ended.length === 0) levels.push({ indent, isList: true, line, isOpen: false });
+      else if (!isItem && under?.indent === indent) levels.pop();
+      else return { line, column: indent + 1, message: FITS_NOTHING, fix: FIX };
+    }
+    if (ended.length > 0) this.#ending = { line, indent, indents: ended };
+    this.#enter(line, indent, content, isItem);
+    return undefined;
+  }
+
+  #enter(line: number, indent: number, content: string, isItem: boolean): void {
+    const level = this.#levels.at(-1);
+    if (level === undefined) return;
+    level.line = line;
+    const [dash = ""] = isItem ? (/^-\s*/.exec(content) ?? []) : [];
+    const rest = content.slice(dash.length);
+    level.isOpen = valueOf(content) === "" && (!isItem || rest === "");
+    if (isItem && rest !== "") this.#levels.push({ indent: indent + dash.length, isList: false, line, isOpen: false });
+    if (isItem && KEY.test(rest)) this.#enter(line, indent + dash.length, rest, false);
+  }
+
+  #wrong(line: number, indent: number, top: Level, hasEnded: boolean): Misindented {
+    const ending = this.#ending;
+    if (ending !== undefined && ending.line === top.line && ending.indents.includes(indent)) {
+      const message = `the line ends the section above it, but line ${line} continues that section`;
+      return { line: ending.line, column: ending.indent + 1, message, fix: FIX };
+    }
+    const message = hasEnded ? FITS_NOTHING : `the line is indented deeper than line ${top.line}, which already has a value`;
+    return { line, column: indent + 1, message, fix: FIX };
+  }
+}
+
+/** The beginning of a line that has a key. */
+const KEY = /^(?:"[^"]*"|'[^']*'|[^\s"'[{#&*!|>%@`][^:]*(?::\S[^:]*)*):(?=\s|$)/;
+
+/** What a line says behind its key, or behind the dash of an entry, without comments. */
+function valueOf(content: string): string {
+  const rest = content.replace(/^(?:-\s+)*/, "").replace(/^-$/, "");
+  return rest
+    .replace(KEY, "")
+    .replace(/(?:^|\s)#.*$/, "")
+    .trim();
+}
+
+/** Whether a value goes on in further lines: a quote or a bracket is open at its end. */
+function spansLines(value: string): boolean {
+  const plain = value.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "");
+  if (/^["']/.test(plain)) return true;
+  const count = (characters: RegExp): number => plain.match(characters)?.length ?? 0;
+  return /^[[{]/.test(plain) && count(/[[{]/g) > count(/[\]}]/g);
+}

@@ -1,0 +1,69 @@
+/** The `server.admin:` section. */
+
+import type { JsonSchema } from "@sluice/contract";
+
+/** The schema of `server.admin:`. */
+export const adminSchema: JsonSchema = {
+  type: "object",
+  description: "The listener for administration: configuration, keys, metrics.",
+  additionalProperties: false,
+  default: {},
+  properties: {
+    host: {
+      type: "string",
+      minLength: 1,
+      default: "127.0.0.1",
+      description: "Address of the admin listener. Keep it off public networks.",
+    },
+    port: {
+      type: "integer",
+      minimum: 0,
+      maximum: 65_535,
+      default: 4001,
+      description: "Port of the admin listener; 0 takes a free one. The variable SLUICE_ADMIN_PORT overrides it.",
+    },
+    read_key: {
+      type: "string",
+      minLength: 24,
+      "x-secret": true,
+      description:
+        "A second key, for Prometheus. It may read only `GET /metrics`, `/config/status` and `/deployments`. Write `${env:NAME}` or `${file:path}`.",
+      examples: ["${env:SLUICE_READ_KEY}"],
+    },
+    previous_key: {
+      type: "object",
+      description: "The master key before a rotation. The gateway accepts it beside the new one until the given time.",
+      additionalProperties: false,
+      required: ["key", "until"],
+      properties: {
+        key: {
+          type: "string",
+          minLength: 24,
+          "x-secret": true,
+          description: "The key, as `${env:NAME}` or `${file:path}`.",
+          examples: ["${env:SLUICE_PREVIOUS_MASTER_KEY}"],
+        },
+        until: {
+          type: "string",
+          minLength: 1,
+          description: "When the key expires: a day, a time in `server.time_zone`, or a time with an offset.",
+          examples: ["2026-12-24T18:00Z"],
+        },
+      },
+    },
+  },
+};
+
+/** `server.admin:` after validation. */
+export interface AdminSection {
+  readonly host: string;
+  readonly port: number;
+  readonly read_key?: unknown;
+  readonly previous_key?: PreviousKeySection;
+}
+
+/** `server.admin.previous_key:` after validation. */
+export interface PreviousKeySection {
+  readonly key: unknown;
+  readonly until: string;
+}

@@ -1,0 +1,165 @@
+/** What ajv found, in words that a person who edits the file understands. */
+
+import type { ErrorObject } from "ajv/dist/2020.js";
+
+import type { Path } from "../files/document.ts";
+import { nearest } from "./distance.ts";
+import { formatPath, pathOfPointer } from "../files/path.ts";
+import {
+  describe,
+  formatExample,
+  formatName,
+  listOf,
+  show,
+  trimDot,
+  typeFix,
+  typeNames,
+  typeOf,
+  type SchemaView,
+} from "./wording.ts";
+
+/** One fault of a value, with its place. */
+export interface Fault {
+  readonly path: Path;
+  /** Point at the key (an unknown key, a missing member of it) or at the value. */
+  readonly on: "key" | "value";
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** What the explanation needs to know of the checked value. */
+export interface ExplainOptions {
+  /** Where the checked value stands in its document. */
+  readonly base: Path;
+  /** The checked value. */
+  readonly value: unknown;
+  /** What is shown in place of a value that is a secret or came from a reference; `undefined`: the value itself. */
+  standIn(path: Path): string | undefined;
+  /** What to do about a key that is known elsewhere, or to another gateway; `undefined`: nothing is known of it. */
+  elsewhere?(path: Path): string | undefined;
+}
+
+/** Explains all errors of one check. Errors that only repeat another are left out. */
+export function explainErrors(errors: readonly ErrorObject[], options: ExplainOptions): Fault[] {
+  const unions = errors.filter((error) => UNIONS.has(error.keyword)).map((error) => `${error.schemaPath}/`);
+  return errors
+    .filter(
+      (error) => error.keyword !== "if" && error.data !== null && !unions.some((union) => error.schemaPath.startsWith(union)),
+    )
+    .map((error) => explain(error, options));
+}
+
+const UNIONS = new Set(["anyOf", "oneOf", "not"]);
+
+function explain(error: ErrorObject, options: ExplainOptions): Fault {
+  const path = [...options.base, ...pathOfPointer(error.instancePath, options.value)];
+  const where = path.length === 0 ? "the file" : `\`${formatPath(path)}\``;
+  const parameters = error.params as Readonly<Record<string, unknown>>;
+  const schema = (error.parentSchema ?? {}) as SchemaView;
+  const standIn = options.standIn(path);
+  const found = standIn ?? show(error.data);
+  const fault = (message: string, fix: string): Fault => ({ path, on: "value", message, fix });
+  const limit = String(parameters["limit"]);
+
+  switch (error.keyword) {
+    case "additionalProperties":
+    case "unevaluatedProperties": {
+      const key = String(parameters["additionalProperty"] ?? parameters["unevaluatedProperty"]);
+      return unknownKey([...path, key], Object.keys(schema.properties ?? {}), options.elsewhere?.([...path, key]));
+    }
+    case "required":
+    case "dependentRequired": {
+      const key = String(parameters["missingProperty"]);
+      const description = schema.properties?.[key]?.description;
+      return {
+        path,
+        on: "key",
+        message: `${where} lacks \`${key}\``,
+        fix: `add \`${key}:\`${description === undefined ? "" : ` (${trimDot(description)})`}`,
+      };
+    }
+    case "type":
+      return fault(
+        `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data, standIn)}`,
+        exampleFix(path, parameters["type"], schema) ?? typeFix(parameters["type"], schema, error.data),
+      );
+    case "enum":
+      return wrongName(path, where, found, error.data, (parameters["allowedValues"] as readonly unknown[]).map(String));
+    case "const":
+      return fault(
+        `${where} must be ${show(parameters["allowedValue"])}, not ${found}`,
+        `write ${show(parameters["allowedValue"])}`,
+      );
+    case "minimum":
+    case "exclusiveMinimum":
+      return fault(
+        `${where} must be ${error.keyword === "minimum" ? "at least" : "more than"} ${limit}, not ${found}`,
+        "write a larger number",
+      );
+    case "maximum":
+    case "exclusiveMaximum":
+      return fault(
+        `${where} must be ${error.keyword === "maximum" ? "at most" : "less than"} ${limit}, not ${found}`,
+        "write a smaller number",
+      );
+    case "multipleOf":
+      return fault(`${where} must be a multiple of ${String(parameters["multipleOf"])}, not ${found}`, "write a multiple of it");
+    case "minItems":
+      return fault(`${where} needs at least ${limit} ${limit === "1" ? "entry" : "entries"}`, "add one");
+    case "maxItems":
+      return fault(`${where} may have ${limit} entries at most`, "remove entries");
+    case "minProperties":
+      return fault(`${where} needs at least ${limit} ${limit === "1" ? "key" : "keys"}`, "add one");
+    case "minLength":
+      return fault(`${where} ${limit === "1" ? "is empty" : `needs at least ${limit} characters`}`, `write ${describe(schema)}`);
+    case "maxLength":
+      return fault(`${where} may have ${limit} characters at most`, "shorten it");
+    case "uniqueItems":
+      return fault(
+        `${where} lists an entry twice (entries ${Number(parameters["i"]) + 1} and ${Number(parameters["j"]) + 1})`,
+        "keep one of the two",
+      );
+    case "format":
+      return fault(
+        `${where} is ${found}, which is not ${formatName(parameters["format"])}`,
+        `write ${formatExample(parameters["format"])}`,
+      );
+    case "pattern":
+      return fault(`${where} is ${found}, which has the wrong form`, `write ${describe(schema)}`);
+    case "anyOf":
+    case "oneOf":
+      return fault(`${where} has none of its allowed forms`, `write ${describe(schema)}`);
+    default:
+      return fault(`${where} is invalid: it ${error.message ?? "breaks a rule"}`, `write ${describe(schema)}`);
+  }
+}
+
+/** The schema's own example of a section: that it has keys does not say which. */
+function exampleFix(path: Path, type: unknown, schema: SchemaView): string | undefined {
+  const example = schema["x-example"];
+  return example === undefined || type !== "object" ? undefined : `write \`${String(path.at(-1))}: ${example}\``;
+}
+
+/** The fault of a key that does not exist. */
+function unknownKey(path: Path, known: readonly string[], elsewhere: string | undefined): Fault {
+  const meant = nearest(String(path.at(-1)), known);
+  const fix =
+    meant !== undefined
+      ? `did you mean \`${meant}\`?`
+      : (elsewhere ?? (known.length === 0 ? "remove it" : `remove it; the keys here are ${known.join(", ")}`));
+  return { path, on: "key", message: `\`${formatPath(path)}\` is not a known key`, fix };
+}
+
+/** The fix for a name that is not there: the nearest one, or all of them. */
+export function nameFix(name: string, known: readonly string[], otherwise?: string): string {
+  const meant = nearest(name, known);
+  if (meant !== undefined) return `did you mean \`${meant}\`?`;
+  return [...(known.length === 0 ? [] : [`write ${listOf(known)}`]), ...(otherwise === undefined ? [] : [otherwise])].join(
+    ", or ",
+  );
+}
+
+function wrongName(path: Path, where: string, found: string, value: unknown, allowed: readonly string[]): Fault {
+  const fix = nameFix(String(value), allowed);
+  return { path, on: "value", message: `${where} is ${found}; it can be ${listOf(allowed)}`, fix };
+}

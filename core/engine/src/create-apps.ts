@@ -1,0 +1,117 @@
+/** Makes both Koa apps of a process. */
+
+import { createRequestMetrics } from "./accounting/request-metrics.ts";
+import { createUsageSampler } from "./accounting/usage/sample.ts";
+import { createFamilyFactors } from "./counting/family-factor.ts";
+import type { GatewayProcess } from "./create-process.ts";
+import { ConfigDiff } from "./generation/diff/config-diff.ts";
+import { createAdminApp } from "./http/admin/app.ts";
+import { previousKeyView } from "./http/admin/config/previous-key.ts";
+import { configRoutes } from "./http/admin/config/routes.ts";
+import { deploymentRoutes } from "./http/admin/deployments.ts";
+import { keyIdOf } from "./http/admin/find-key.ts";
+import { keyListRoutes } from "./http/admin/key-list.ts";
+import { keyRoutes } from "./http/admin/keys.ts";
+import { addStateMetrics, metricRoutes } from "./http/admin/metrics.ts";
+import { requestListRoute } from "./http/admin/request-list.ts";
+import { requestRoutes } from "./http/admin/requests.ts";
+import { restartRoute } from "./http/admin/restart.ts";
+import { storedNames } from "./http/admin/stored-names.ts";
+import { teamRoutes } from "./http/admin/teams.ts";
+import { presentedBy } from "./http/intake/presented.ts";
+import { createPublicApp } from "./http/public.ts";
+
+/** Whether requests are admitted. `leaving`: not ready, and still serving. `draining`: new calls are refused. */
+export interface Admission {
+  phase: "serving" | "leaving" | "draining";
+}
+
+/** The app of clients. */
+export function createPublic(parts: GatewayProcess, admission: Admission) {
+  const { log, clock, ledger, tokens, recent, metrics, manager } = parts;
+  const { authHeaders } = parts.snapshot.server;
+  const counting = { tokens, factors: createFamilyFactors() };
+  return createPublicApp({
+    log,
+    clock,
+    record: (rows) => ledger.record(rows),
+    note: (call, withdraw) => ledger.note(call, withdraw),
+    checkLedger: () => ledger.check(),
+    counting,
+    sample: createUsageSampler(counting),
+    recent,
+    metrics: createRequestMetrics(metrics),
+    live: (message) =>
+      admission.phase === "draining" ? undefined : manager.generationFor(() => presentedBy(message, authHeaders)),
+    isReady: () => admission.phase === "serving" && manager.live !== undefined && ledger.health().fault === undefined,
+  });
+}
+
+/** The app of administration. */
+export function createAdmin(parts: GatewayProcess, admission: Admission) {
+  const { log, clock, keyRing, ledger, shared, recent, metrics, manager, edits, state, pluginFiles } = parts;
+  const { server } = parts.snapshot;
+  const live = () => manager.live?.snapshot;
+  addStateMetrics(metrics, { edits, shared, ledger, state, waitingForRestart: () => pluginFiles.waiting });
+  const keyParts = keyPartsOf(parts);
+  return createAdminApp(
+    {
+      keyRing,
+      headerNames: server.authHeaders,
+      readKey: () => live()?.server.admin.readKey,
+      isStopping: () => admission.phase !== "serving",
+      clock,
+      log,
+    },
+    {
+      ...keyRoutes(keyParts),
+      ...keyListRoutes(keyParts),
+      ...teamRoutes(keyParts),
+      ...editRoutes(parts),
+      ...restartRoute(),
+      ...deploymentRoutes(shared, log),
+      ...requestRoutes(recent, ledger),
+      ...requestListRoute(recent, ledger, (asked) => keyIdOf(keyParts, asked)),
+      ...metricRoutes(metrics),
+    },
+  );
+}
+
+function keyPartsOf({ store, keyRing, ledger, clock, log, snapshot, manager }: GatewayProcess) {
+  return {
+    keys: store.keys,
+    teams: store.teams,
+    keyRing,
+    ledger,
+    clock,
+    log,
+    timeZone: snapshot.server.timeZone,
+    declared: () => manager.live?.snapshot.keys ?? [],
+    defaults: () => manager.live?.snapshot.server.keyDefaults ?? {},
+  };
+}
+
+function editRoutes({
+  options,
+  store,
+  keyRing,
+  ledger,
+  clock,
+  log,
+  definitions,
+  manager,
+  history,
+  edits,
+  pluginFiles,
+}: GatewayProcess) {
+  const { keys, teams } = store;
+  return configRoutes(
+    edits,
+    new ConfigDiff({ place: options, definitions, manager, history, requests: { ledger, keys, teams } }),
+    () => pluginFiles.waiting,
+    log,
+    () => ledger.health(),
+    storedNames(keys, teams),
+    () => previousKeyView(manager.live?.snapshot.server.admin.previousKey, keyRing.previousMasterUse, clock.now()),
+  );
+}

@@ -1,0 +1,147 @@
+/** Makes what a process serves with, up to its first generation. Everything that must be closed is on the scope, in the order of its making. */
+
+import { ConfigError } from "./check-config.ts";
+import { createCounter } from "./counting/counter.ts";
+import { emptyRecord } from "./accounting/exchange-record.ts";
+import { moveLeftOutbox } from "./accounting/outbox/orphaned-outboxes.ts";
+import { outboxName } from "./accounting/outbox/file.ts";
+import { RecentRequests } from "./accounting/recent-requests.ts";
+import { openHistory, sharedNumber } from "./generation/history/history.ts";
+import { findLastGood } from "./generation/history/last-good.ts";
+import { GenerationManager } from "./generation/manager.ts";
+import type { ProcessParts } from "./generation/parts.ts";
+import { ConfigEdits } from "./generation/rollout/edits.ts";
+import { RolloutMonitor } from "./generation/rollout/rollout-monitor.ts";
+import type { ClosingScope } from "./generation/scope.ts";
+import { installationOf, openBlockWatch, openLedger, openState, openStore } from "./open-parts.ts";
+import { createPreflight } from "./preflight/preflight.ts";
+import type { Start, StartOptions } from "./prepare-start.ts";
+import { watchPluginFiles } from "./registry/plugin-files.ts";
+import { lockDataFolder } from "./resources/data-lock.ts";
+import { KeyRing } from "./resources/key-ring.ts";
+import { SharedPool } from "./resources/shared-pool.ts";
+import { systemClock } from "./telemetry/clock.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { addProcessMetrics } from "./telemetry/process-metrics.ts";
+
+/** What a process serves with. */
+export type GatewayProcess = Awaited<ReturnType<typeof createProcess>>;
+
+/**
+ * Opens the data folder, the store, the ledger and the shared state, and applies the configuration. Throws a StartError, or a ConfigError
+ * with findings; the caller closes the scope then.
+ */
+export async function createProcess(options: StartOptions, start: Start, scope: ClosingScope) {
+  const durable = await openDurable(options, start, scope);
+  const { store, ledger, installation } = durable;
+  const { log, clock = systemClock, worker } = options;
+  const { definitions, snapshot } = start;
+  const keyRing = new KeyRing({
+    pepper: installation.pepper,
+    masterKey: installation.masterKey,
+    keys: store.keys,
+    teams: store.teams,
+    clock,
+    previousMaster: () => generations.manager.live?.snapshot.server.admin.previousKey,
+  });
+  const tokens = createCounter({ log, clock });
+  scope.defer(() => tokens.close());
+  const shared = new SharedPool();
+  const state = await openState(snapshot, definitions, log, clock, worker?.remoteState);
+  scope.defer(() => state.stop());
+  const metrics = createMetrics(log);
+  scope.defer(addProcessMetrics(metrics));
+  const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
+  scope.defer(() => blockWatch.end());
+  const parts: ProcessParts = { log, metrics, clock, definitions, shared, keyRing, ledger, tokens, state };
+  const generations = createManager(options, start, parts);
+  scope.defer(() => generations.manager.close(0));
+  const edits = await applyFirst(options, start, { ...generations, clock });
+  scope.defer(() => edits.close());
+  const advice = worker === undefined ? "stop and start the gateway to load it" : "sluice restart loads it";
+  const pluginFiles = watchPluginFiles(definitions.plugins, log, advice);
+  scope.defer(() => pluginFiles.close());
+  const recent = new RecentRequests(snapshot.server.explainRequests, emptyRecord);
+  return {
+    ...durable,
+    ...parts,
+    ...generations,
+    state,
+    options,
+    snapshot,
+    ledger,
+    metrics,
+    blockWatch,
+    edits,
+    pluginFiles,
+    recent,
+  };
+}
+
+/** What outlives the process: its data folder, the store, the ledger, and outboxes that ended processes left there. */
+async function openDurable(options: StartOptions, { definitions, snapshot }: Start, scope: ClosingScope) {
+  const { log, clock = systemClock, worker } = options;
+  const { dataDirectory: directory } = snapshot.server;
+  const installation = installationOf(snapshot, options.environment);
+  if (worker === undefined) {
+    const lock = lockDataFolder(directory);
+    scope.defer(() => lock.release());
+  }
+  const store = await openStore(snapshot, definitions, log, installation.pepper);
+  scope.defer(() => store.stop());
+  const outboxFile = outboxName(worker?.number);
+  const ledger = openLedger(directory, outboxFile, store, log, clock);
+  scope.defer(() => ledger.close());
+  const stopping = new AbortController();
+  const adoptions = new Set<Promise<void>>();
+  scope.defer(async () => {
+    stopping.abort(new Error("the gateway stops"));
+    await Promise.all(adoptions);
+  });
+  /** Moves the rows of an outbox whose process has ended. Does nothing once the gateway stops. Never rejects. */
+  const adopt = (name: string): Promise<void> => {
+    if (stopping.signal.aborted) return Promise.resolve();
+    const moved = moveLeftOutbox(name, { directory, store: store.ledger, log, clock }, stopping.signal);
+    adoptions.add(moved);
+    return moved.finally(() => adoptions.delete(moved));
+  };
+  return { installation, store, outboxFile, ledger, stopping, adopt };
+}
+
+function createManager({ log, worker, clock = systemClock }: StartOptions, start: Start, parts: ProcessParts) {
+  const { definitions, lastNumber } = start;
+  const { server } = start.snapshot;
+  const history = openHistory(server.dataDirectory, log);
+  const monitor = server.autoRollback === undefined ? undefined : new RolloutMonitor(server.autoRollback, clock);
+  const manager = new GenerationManager(parts, {
+    lastNumber,
+    ...(monitor !== undefined && { monitor }),
+    rehearse: createPreflight(definitions, log),
+    ...(worker !== undefined && {
+      numberOf: (digest, last) => sharedNumber(history, digest, last),
+      onVerdict: worker.onVerdict,
+      onServe: worker.onServe,
+    }),
+  });
+  return { history, monitor, manager };
+}
+
+type Generations = ReturnType<typeof createManager> & Pick<ProcessParts, "clock">;
+
+/** Applies the configuration of the start, and follows its files from then on. */
+async function applyFirst(options: StartOptions, start: Start, generations: Generations): Promise<ConfigEdits> {
+  const { opened, definitions, snapshot, held, isNewest } = start;
+  const { log } = options;
+  const { manager, history } = generations;
+  const first = await manager.apply(snapshot, { hasServed: held !== undefined });
+  if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
+  const edits = new ConfigEdits({ place: options, definitions, log, ...generations }, first, opened, held);
+  // What was saved since the files were read, or while no worker lived. The log says how it went.
+  if (edits.status.drift.length > 0) {
+    if (isNewest) void edits.catchUp().catch(() => undefined);
+    else if (held === undefined) void edits.reload().catch(() => undefined);
+  }
+  // The next worker starts with it.
+  await history.flush();
+  return edits;
+}

@@ -1,0 +1,6 @@
+/** @sluice/engine/installation: what a gateway keeps in its data folder: the running file, the mark of the store, the last good files. */
+
+export { readStoreMark } from "../accounting/ledger/store-mark.ts";
+export { dataDirectoryOf } from "../generation/history/last-good.ts";
+export { certificateOf, readRunning, writeRunning } from "../resources/running-file.ts";
+export { nearestFolder, unwritable } from "../resources/writable-folder.ts";

@@ -1,0 +1,95 @@
+/** The meaning of edits: the effects between what runs, the files and older generations, and a replay of traffic. */
+
+import { GatewayError } from "@sluice/contract";
+import { nameOf } from "../../config/files/open.ts";
+import { openConfig, type OpenOptions, resolveSnapshot } from "../../config/load.ts";
+import type { Snapshot } from "../../config/snapshot.ts";
+import type { Definitions } from "../../registry/definitions.ts";
+import { filesOnDisk, snapshotOfTexts } from "../history/file-texts.ts";
+import type { Effect } from "./effects/effect.ts";
+import { effectsOf } from "./effects/effects.ts";
+import type { FileTexts, GenerationHistory } from "../history/history.ts";
+import type { GenerationManager } from "../manager.ts";
+import { readRequestGroups, type ReplaySources } from "./ledger-requests.ts";
+import { type Replay, replay } from "./replay.ts";
+
+/** What is compared: what runs, the files as they lie there, or a generation of the history. */
+export type Side = "running" | "files" | number;
+
+/** What it needs of the process. */
+export interface ConfigDiffParts {
+  readonly place: OpenOptions;
+  readonly definitions: Definitions;
+  readonly manager: GenerationManager;
+  readonly history: GenerationHistory;
+  /** Where a replay reads the newest requests. */
+  readonly requests: ReplaySources;
+}
+
+/** The effects of going from one side to the other, and what they do to the newest requests where that was asked. */
+export interface ChangeImpact {
+  readonly effects: readonly Effect[];
+  readonly replay: Replay | undefined;
+}
+
+/** Tells what edits mean. */
+export class ConfigDiff {
+  readonly #parts: ConfigDiffParts;
+
+  constructor(parts: ConfigDiffParts) {
+    this.#parts = parts;
+  }
+
+  /** What applying a candidate would mean. */
+  async of(candidate: Snapshot, isReplayed: boolean): Promise<ChangeImpact> {
+    const live = this.#parts.manager.live?.snapshot;
+    return live === undefined ? { effects: [], replay: undefined } : this.#between(live, candidate, isReplayed);
+  }
+
+  /** What going from one side to the other means. Throws `not_found` for a generation that is not kept, `invalid_field` for one with findings. */
+  async compare(from: Side, to: Side, isReplayed: boolean): Promise<ChangeImpact> {
+    return this.#between(this.#snapshotOf(from, "from"), this.#snapshotOf(to, "to"), isReplayed);
+  }
+
+  /** The contents of a side's files by their names. Throws `not_found` for a generation that is not kept. */
+  filesOf(side: Side, param: string): Readonly<Record<string, string>> {
+    const { place, manager } = this.#parts;
+    if (side === "files") return filesOnDisk(place);
+    const texts = this.#textsOf(side === "running" ? (manager.live?.number ?? 0) : side, param);
+    return Object.fromEntries([...texts].map(([path, text]) => [nameOf(path, place.cwd), text]));
+  }
+
+  #textsOf(generation: number, param: string): FileTexts {
+    const { history } = this.#parts;
+    const texts = history.textsOf(generation);
+    if (texts !== undefined) return texts;
+    const kept = history.entries.map((entry) => entry.generation).join(", ") || "none";
+    throw new GatewayError("not_found", `Generation ${generation} is not in the history, which holds ${kept}.`, { param });
+  }
+
+  async #between(from: Snapshot, to: Snapshot, isReplayed: boolean): Promise<ChangeImpact> {
+    const { definitions, requests } = this.#parts;
+    return {
+      effects: effectsOf(from, to, definitions.steps),
+      replay: isReplayed ? replay(await readRequestGroups(requests), from, to) : undefined,
+    };
+  }
+
+  #snapshotOf(side: Side, param: string): Snapshot {
+    const { place, definitions, manager } = this.#parts;
+    if (side === "running") {
+      const live = manager.live?.snapshot;
+      if (live === undefined) throw new GatewayError("not_found", "Nothing runs.", { param });
+      return live;
+    }
+    if (side === "files") {
+      const { snapshot, findings } = resolveSnapshot(openConfig(place), definitions.all);
+      if (snapshot !== undefined) return snapshot;
+      const message = `The files have ${findings.length} findings; POST /config/validate and sluice check say them.`;
+      throw new GatewayError("invalid_field", message, { param });
+    }
+    const snapshot = snapshotOfTexts(this.#textsOf(side, param), place, definitions);
+    if (snapshot !== undefined) return snapshot;
+    throw new GatewayError("invalid_field", `Generation ${side} has findings with the plugins and secrets of now.`, { param });
+  }
+}

@@ -1,0 +1,68 @@
+/** Contents of configuration files: those that were read, and those that are on disk. */
+
+import { nameOf } from "../../config/files/open.ts";
+import { openConfig, type OpenedConfig, type OpenOptions, resolveSnapshot } from "../../config/load.ts";
+import { diskSource, heldSource, sha256 } from "../../config/files/source.ts";
+import type { Snapshot, SnapshotFile } from "../../config/snapshot.ts";
+import type { Definitions } from "../../registry/definitions.ts";
+import type { FileTexts } from "./history.ts";
+
+/** A file whose contents on disk are not those that run. */
+export interface DriftedFile {
+  readonly path: string;
+  readonly change: "changed" | "added" | "removed";
+}
+
+/** The contents of the documents that were read. */
+export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts {
+  const documents = [gateway, ...pipelines, prices].filter((resolved) => resolved !== undefined);
+  return new Map(documents.map(({ document: { path, text } }) => [path, text]));
+}
+
+/** The snapshot that contents come to with the references' values of now; `undefined` when they have findings. */
+export function snapshotOfTexts(texts: FileTexts, place: OpenOptions, definitions: Definitions): Snapshot | undefined {
+  return resolveSnapshot(openConfig({ ...place, source: heldSource(texts) }), definitions.all).snapshot;
+}
+
+/** The files that differ, as `config/gateway.yaml (changed)`. */
+export function changesOf(before: FileTexts, after: FileTexts, cwd: string): string[] {
+  const paths = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
+  return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
+}
+
+/** What the documents of a configuration are on disk now, as one text to compare. */
+export function digestOnDisk({ documents }: OpenedConfig): string {
+  return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
+}
+
+/** The texts as they were read: the same text as long as no file has been saved since. */
+export function digestAsRead({ documents, files }: OpenedConfig): string {
+  const read = new Map(files.map(({ path, digest }) => [path, ["read", digest]]));
+  return sha256(JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])));
+}
+
+/** What lies on disk, by the names of the files, whether it can be read as a configuration or not. */
+export function filesOnDisk(place: OpenOptions): Readonly<Record<string, string>> {
+  const read = openConfig(place).documents.flatMap((path) => {
+    const { bytes } = diskSource.read(path);
+    return bytes === undefined ? [] : [[nameOf(path, place.cwd), bytes.toString("utf8")] as const];
+  });
+  return Object.fromEntries(read);
+}
+
+function contentsOnDisk(path: string): readonly string[] {
+  const read = diskSource.read(path);
+  return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
+}
+
+/** How the files on disk differ from those that run. `documents` are the paths of the configuration now. */
+export function driftOf(files: readonly SnapshotFile[], documents: readonly string[]): DriftedFile[] {
+  const drifted = files.flatMap(({ path, digest }): DriftedFile[] => {
+    const { bytes } = diskSource.read(path);
+    if (bytes === undefined) return [{ path, change: "removed" }];
+    return sha256(bytes) === digest ? [] : [{ path, change: "changed" }];
+  });
+  const running = new Set(files.map(({ path }) => path));
+  const added = documents.filter((path) => !running.has(path) && diskSource.has(path));
+  return [...drifted, ...added.map((path) => ({ path, change: "added" as const }))];
+}

@@ -1,0 +1,130 @@
+/** Applying a configuration: how it is asked for, what rehearses it, and how it ended. */
+
+import type { Log } from "@sluice/contract";
+import { type Finding, formatFinding } from "../../config/finding.ts";
+import type { Snapshot } from "../../config/snapshot.ts";
+import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
+import type { Generation } from "../generation.ts";
+import type { Judged, RolloutMonitor } from "./rollout-monitor.ts";
+
+/** How an attempt to apply a configuration ended. */
+export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
+
+/** How often attempts ended in each way, before the first one. */
+export function noOutcomes(): Record<ApplyOutcome, number> {
+  return { applied: 0, unchanged: 0, refused: 0, superseded: 0, canary: 0, promoted: 0, returned: 0 };
+}
+
+/** An attempt to apply a configuration. */
+export interface ApplyResult {
+  readonly outcome: ApplyOutcome;
+  readonly atMs: number;
+  /** The candidate's digest, `undefined` when it could not be read. */
+  readonly digest: string | undefined;
+  /** The generation that the attempt made, or found running with the same contents; else `undefined`. */
+  readonly generation: number | undefined;
+  readonly findings: readonly Finding[];
+  /** Why a canary ended, or of an automatic rollback. */
+  readonly reason?: string;
+  /** Who asked for it, by their own word. */
+  readonly author?: string;
+}
+
+/** How a snapshot is applied. */
+export interface ApplyOptions {
+  /** The candidate's digest: what it takes away is meant. */
+  readonly force?: string | undefined;
+  /** It begins with a share of the keys. */
+  readonly canary?: CanaryPlan | undefined;
+  /** Contents that run already, renewed: when nothing is new in them, a canary goes on. */
+  readonly isRefresh?: boolean;
+  /** It takes the place of this generation and of no other, and of no edit that waits. */
+  readonly replaces?: number | undefined;
+  /** The number that the same contents have in another worker: they are applied under it, also where they run already. */
+  readonly number?: number | undefined;
+  /** Why it is applied without a request. */
+  readonly reason?: string | undefined;
+  /** The contents have served before: their tests passed then, and a rollback must be fast. */
+  readonly hasServed?: boolean;
+  /** Who asked for it, by their own word. */
+  readonly author?: string | undefined;
+}
+
+/** A candidate that waits for its turn. */
+export interface Waiting {
+  readonly snapshot: Snapshot;
+  readonly options: ApplyOptions;
+  /** What ran when it was asked for. */
+  readonly live: Generation | undefined;
+  readonly resolve: (result: ApplyResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Runs the tests of a candidate before it serves requests. Findings refuse it; an aborted signal ends the run early. */
+export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
+
+/** What a rehearsal of a candidate came to: `isCut`, a newer one came in the middle of it. */
+export interface Tested {
+  readonly failures: readonly Finding[];
+  readonly isCut: boolean;
+}
+
+/** What a manager says of itself. */
+export interface ManagerStatus {
+  readonly live: Generation | undefined;
+  readonly draining: readonly Generation[];
+  readonly canary: Canary | undefined;
+  /** The generation that would be left again if its requests failed. */
+  readonly judged: Judged | undefined;
+  /** Generations that were found to fail so. */
+  readonly failing: number;
+  readonly lastAttempt: ApplyResult | undefined;
+  /** How often attempts of this process ended in each way. */
+  readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
+}
+
+/** What a manager goes by. */
+export interface ManagerOptions {
+  /** That of the newest generation before this process. */
+  readonly lastNumber?: number;
+  /** Without it no pipeline is tested. */
+  readonly rehearse?: Rehearse;
+  /** Receives the generation that serves all keys from now on. */
+  readonly onServe?: (generation: Generation) => void;
+  /** Follows which generation serves all keys. */
+  readonly monitor?: RolloutMonitor;
+  /** Numbers a candidate where several workers must agree, by its digest and the last number here. */
+  readonly numberOf?: (digest: string, last: number) => number;
+  /** Takes verdicts on canaries where several workers decide together. They end it with `endCanary`. */
+  readonly onVerdict?: (verdict: CanaryVerdict) => void;
+}
+
+/** A log line says this many findings; all of them are on the status page. */
+const MAX_LOGGED_FINDINGS = 20;
+
+/** Logs how an attempt ended. `live` is the generation that serves all keys since. */
+export function logResult(
+  log: Log,
+  { outcome, digest, generation, findings, reason, author }: ApplyResult,
+  live: number | undefined,
+): void {
+  const fields = {
+    outcome,
+    digest: digest?.slice(0, 12),
+    generation: live,
+    ...(author !== undefined && { author }),
+    ...(reason !== undefined && { reason }),
+    ...(reason !== undefined && outcome !== "applied" && { canary: generation }),
+    findings: findings.slice(0, MAX_LOGGED_FINDINGS).map(formatFinding),
+  };
+  if (outcome === "refused") log.warn("configuration refused", fields);
+  else if (outcome === "returned") log.warn("canary returned", fields);
+  else if (outcome === "applied" && reason !== undefined) log.warn("configuration rolled back by itself", fields);
+  else log.info(`configuration ${outcome}`, fields);
+}
+
+/**
+ * Old generations that drain at the same time. A candidate that finds so many waits until one of them has closed, at the latest
+ * at its drain deadline: what is under way is not cut for the sake of an edit, and edits cannot pile up without end.
+ */
+export const MAX_DRAINING = 8;

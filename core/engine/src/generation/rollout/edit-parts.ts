@@ -1,0 +1,37 @@
+/** What edits are made with, and what they tell. */
+
+import type { Clock, Log } from "@sluice/contract";
+import type { OpenOptions } from "../../config/load.ts";
+import type { Definitions } from "../../registry/definitions.ts";
+import type { ManagerStatus } from "./apply.ts";
+import type { DriftedFile } from "../history/file-texts.ts";
+import type { FileTexts, GenerationHistory, HistoryEntry } from "../history/history.ts";
+import type { GenerationManager } from "../manager.ts";
+import type { RolloutMonitor } from "./rollout-monitor.ts";
+
+/** What edits need of the process. */
+export interface EditParts {
+  readonly place: OpenOptions;
+  readonly definitions: Definitions;
+  readonly manager: GenerationManager;
+  readonly history: GenerationHistory;
+  /** Absent: nothing goes back by itself. */
+  readonly monitor?: RolloutMonitor | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Contents that a start began with, and what the files were on disk where the contents stay as long as these do. */
+export interface StartedWith {
+  readonly texts: FileTexts;
+  readonly contentsOf: number;
+  readonly onDisk: string | undefined;
+}
+
+/** What `GET /config/status` tells. */
+export interface EditStatus extends ManagerStatus {
+  /** How the live generation came to be. */
+  readonly entry: HistoryEntry | undefined;
+  /** Files that differ from what runs: after a refused edit, a rollback, a start from the last good one. */
+  readonly drift: readonly DriftedFile[];
+}

@@ -1,0 +1,30 @@
+/** Reviews: what contents would come to, without applying them. */
+
+import type { Finding } from "../../config/finding.ts";
+import { type OpenedConfig, resolveSnapshot } from "../../config/load.ts";
+import type { Snapshot } from "../../config/snapshot.ts";
+import { checkCandidate } from "../../lint/check-candidate.ts";
+import type { Definitions } from "../../registry/definitions.ts";
+import { withoutUnloaded } from "../cold.ts";
+import type { GenerationManager } from "../manager.ts";
+
+/** What a candidate would come to. Nothing of it is applied. */
+export interface Review {
+  readonly digest: string | undefined;
+  readonly isUnchanged: boolean;
+  readonly findings: readonly Finding[];
+  /** The candidate, when it could be read. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** Reviews contents that were read. */
+export function reviewOf(opened: OpenedConfig, definitions: Definitions, manager: GenerationManager): Review {
+  const resolved = resolveSnapshot(opened, definitions.all);
+  const { snapshot } = resolved;
+  if (snapshot === undefined) {
+    const known = withoutUnloaded(checkCandidate(resolved, definitions), manager.live?.snapshot, opened.plugins);
+    return { digest: undefined, isUnchanged: false, findings: known, snapshot };
+  }
+  const isUnchanged = manager.live?.snapshot.digest === snapshot.digest;
+  return { digest: snapshot.digest, isUnchanged, findings: isUnchanged ? [] : manager.review(snapshot), snapshot };
+}

@@ -1,0 +1,150 @@
+/** Bytes to a JSON document: encoding, shape and syntax, each checked before the next. */
+
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage } from "node:http";
+import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+import { type Member, parsedDocument, parseInSlices, readMembers, type ShapeFault, type Sliced } from "@sluice/kit/internals";
+import { codingOf } from "./decoded.ts";
+import { refuseDangerousMembers } from "../dangerous-members.ts";
+import type { Stages } from "./stages.ts";
+
+/** Bounds on the shape of a body, known before it is parsed. */
+export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
+/** Members of the outermost object: the work on each of them is done in one turn. */
+export const MAX_MEMBERS = 1_000;
+
+/** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. Each has a bit. */
+const STEERING: ReadonlyMap<string, number> = new Map(
+  ["model", "messages", "input", "prompt", "stream", "max_tokens", "max_completion_tokens", "n", "user", "metadata"].map(
+    (name, index) => [name, 1 << index],
+  ),
+);
+
+/** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
+export function checkMediaType(request: IncomingMessage): void {
+  if (codingOf(request) === "unknown") {
+    throw new GatewayError(
+      "unsupported_media_type",
+      "The body's content-encoding is not accepted; send gzip, deflate or no content-encoding.",
+    );
+  }
+  const type = request.headers["content-type"];
+  if (type === "application/json") return;
+  const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";");
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith("charset="));
+  if (
+    !/^application\/(?:[\w.+-]+\+)?json$/.test(essence.trim()) ||
+    (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset))
+  ) {
+    throw new GatewayError("unsupported_media_type", "The body must be JSON; send content-type: application/json.");
+  }
+}
+
+/** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
+export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
+  const raw = decode(bytes);
+  const text = withoutMark(raw);
+  const members = membersOf(text, maxNodes);
+  return documentOf(text, raw === text ? bytes : undefined, parse(text), members);
+}
+
+/** The same in stages. */
+export function* jsonStages(bytes: Buffer, maxNodes = LIMITS.maxNodes): Stages<JsonDocument> {
+  const raw = decode(bytes);
+  const text = withoutMark(raw);
+  yield;
+  const { value, members } = yield* sliced(text, maxNodes);
+  yield;
+  return documentOf(text, raw === text ? bytes : undefined, value, members);
+}
+
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new GatewayError("invalid_json", "The body is not valid UTF-8.");
+  return bytes.toString("utf8");
+}
+
+/** The text without a byte order mark; the same string where there is none. */
+function withoutMark(raw: string): string {
+  return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
+}
+
+/** The members of a text whose depth and size are within the bounds: known before anything recurses into the text. */
+function membersOf(text: string, maxNodes: number): readonly Member[] {
+  const { members, fault } = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
+  refuseShape(fault, maxNodes);
+  return members;
+}
+
+function parse(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalidJson(text, error);
+  }
+  if (!isObject(value)) throw notAnObject();
+  return value;
+}
+
+/** The document of a body whose members are allowed and clear. */
+function documentOf(text: string, bytes: Buffer | undefined, value: JsonObject, members: readonly Member[]): JsonDocument {
+  if (members.length > MAX_MEMBERS) throw tooManyMembers();
+  refuseDangerousMembers(text, value);
+  refuseSteeringTwice(members);
+  return parsedDocument(text, value, bytes, members);
+}
+
+function refuseSteeringTwice(members: readonly Member[]): void {
+  let seen = 0;
+  for (const { key } of members) {
+    const bit = STEERING.get(key);
+    if (bit === undefined) continue;
+    if ((seen & bit) !== 0) throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
+    seen |= bit;
+  }
+}
+
+/** What a large text holds. */
+function* sliced(text: string, maxNodes: number): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
+  // A large text or number in place of an object is not worth its parsing.
+  const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
+  if (first !== "" && first !== "{") throw notAnObject();
+  let found: Sliced;
+  try {
+    found = yield* parseInSlices(text, { ...LIMITS, maxNodes, maxMembers: MAX_MEMBERS });
+  } catch {
+    // Where a piece is wrong its parser counts from the piece's beginning.
+    throw invalidJson(text);
+  }
+  const { value, members, fault } = found;
+  refuseShape(fault, maxNodes);
+  if (!isObject(value)) throw notAnObject();
+  return { value, members };
+}
+
+/** The refusal of an object that is too wide. */
+export function tooManyMembers(): GatewayError {
+  return new GatewayError("invalid_json", `The body has more than ${MAX_MEMBERS} members at its top level.`);
+}
+
+function notAnObject(): GatewayError {
+  return new GatewayError("invalid_json", "The body must be a JSON object.");
+}
+
+function refuseShape(fault: ShapeFault | undefined, maxNodes: number): void {
+  if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
+  if (fault === "members") throw tooManyMembers();
+  if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
+}
+
+function invalidJson(text: string, error?: unknown): GatewayError {
+  const said = text.trim() === "" ? "The body is empty; send a JSON object." : `The body is not valid JSON${placeOf(error)}.`;
+  return new GatewayError("invalid_json", said);
+}
+
+/** Where the parser stopped. Only the number is taken from its message: the rest may quote the body. */
+function placeOf(error: unknown): string {
+  const [, position] = /at position (\d+)/.exec(error instanceof Error ? error.message : "") ?? [];
+  return position === undefined ? "" : `, at character ${Number(position) + 1}`;
+}

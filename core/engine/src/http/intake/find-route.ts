@@ -1,0 +1,58 @@
+/** From method and path to a route of the live generation: HEAD is answered where GET is, every refusal says what there is. */
+
+import { GatewayError } from "@sluice/contract";
+import type { Generation } from "../../generation/generation.ts";
+import type { CompiledRoute } from "../../pipeline/compile.ts";
+import { missingRoute } from "./missing-route.ts";
+import { invalidPath, type RequestTarget } from "./request-target.ts";
+
+/** A route to run, or the methods of a path that OPTIONS asked about. */
+export type FoundRoute =
+  | {
+      readonly kind: "route";
+      readonly route: CompiledRoute;
+      readonly parameters: Readonly<Record<string, string>>;
+      /** Where the request goes, without a trailing slash that the route does not have. */
+      readonly target: RequestTarget;
+    }
+  | { readonly kind: "options"; readonly methods: readonly string[] };
+
+/** The route of a request. Throws `route_not_found`, `method_not_allowed` or `invalid_path`. */
+export function findRoute(generation: Generation, method: string, asked: RequestTarget): FoundRoute {
+  const { routes } = generation;
+  const target = withoutSlash(routes, method, asked);
+  let match = routes.find(method, target.path);
+  if (match.kind === "method" && method === "HEAD" && match.allow.includes("GET")) match = routes.find("GET", target.path);
+  if (match.kind === "none") {
+    if (method === "TRACE") throw wrongMethod(method, []);
+    throw target.hasEncodedSlash ? invalidPath() : missingRoute(target.path);
+  }
+  if (match.kind === "method") {
+    const methods = withHead(match.allow);
+    if (method !== "OPTIONS") throw wrongMethod(method, methods);
+    return { kind: "options", methods };
+  }
+  // In a native path some endpoints have one in the name of a model: the step that forwards it decides.
+  return { kind: "route", route: match.value, parameters: match.parameters, target };
+}
+
+/** One trailing slash is dropped where a route of the gateway's own stands without it. A native path keeps it. */
+function withoutSlash(routes: Generation["routes"], method: string, target: RequestTarget): RequestTarget {
+  if (!target.path.endsWith("/") || target.path === "/") return target;
+  const path = target.path.slice(0, -1);
+  const match = routes.find(method === "HEAD" ? "GET" : method, path);
+  const isOwn = match.kind === "method" || (match.kind === "found" && match.value.operation !== "passthrough");
+  return isOwn ? { ...target, path } : target;
+}
+
+/** Methods as `allow` says them: HEAD goes wherever GET goes. */
+function withHead(methods: readonly string[]): readonly string[] {
+  return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
+}
+
+/** The refusal of a method, with `allow`. */
+export function wrongMethod(method: string, allow: readonly string[]): GatewayError {
+  const names = allow.join(", ");
+  const takes = names === "" ? "" : `; it takes ${names}`;
+  return new GatewayError("method_not_allowed", `This path does not take ${method}${takes}.`, { headers: { allow: names } });
+}

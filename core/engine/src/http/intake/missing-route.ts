@@ -1,0 +1,63 @@
+/** The refusal of a path that does not exist. It names the address that serves what the client wants, where there is one. */
+
+import { createNativeMatcher } from "@sluice/runtime/passthrough";
+import { GatewayError, type HttpMethod, type NativeApi } from "@sluice/contract";
+
+/** Paths that another place of the gateway serves. */
+const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
+  [
+    /^\/(?:key|team|config|deployments|metrics|requests|restart)(?:\/|$)/,
+    "It is a path of the admin listener: `server.admin` of gateway.yaml, port 4001 unless that says otherwise.",
+  ],
+  [/^\/health(?:\/(?:liveliness|liveness|readiness))?$/, "The health checks are GET /health/live and GET /health/ready."],
+];
+
+/** Shipped pipelines by the paths of their routes. */
+export const SHIPPED_ROUTES: readonly (readonly [RegExp, string])[] = [
+  [/^\/(?:v1\/)?chat\/completions$/, "chat.yaml"],
+  [/^\/(?:v1\/)?embeddings$/, "embeddings.yaml"],
+  [/^\/(?:v1\/)?images\/generations$/, "images.yaml"],
+  [/^\/(?:v1\/)?model\/info$/, "model-info.yaml"],
+  [/^\/(?:v1\/)?models(?:\/|$)/, "models.yaml"],
+  [/^\/spend\/(?:logs|tags)$/, "spend.yaml"],
+  [/^\/spend\/calculate$/, "spend-calculate.yaml"],
+];
+
+/** A provider's own API, under the provider's name. */
+export interface NativeProvider {
+  readonly name: string;
+  readonly native: NativeApi;
+}
+
+/**
+ * The refusal. `natives` are the APIs of the configured providers; without them none is named: the names of providers are for
+ * authenticated clients.
+ */
+export function missingRoute(path: string, method = "GET", natives: readonly NativeProvider[] = []): GatewayError {
+  const hint = staticHint(path) ?? nativeHint(path, method, natives);
+  const message = "This path does not exist.";
+  return new GatewayError("route_not_found", hint === undefined ? message : `${message} ${hint}`);
+}
+
+function staticHint(path: string): string | undefined {
+  const known = ELSEWHERE.find(([pattern]) => pattern.test(path));
+  if (known !== undefined) return known[1];
+  const shipped = SHIPPED_ROUTES.find(([pattern]) => pattern.test(path));
+  if (shipped === undefined) return undefined;
+  return `No pipeline of this gateway has a route for it; the operator can copy pipelines/${shipped[1]} of the installation.`;
+}
+
+/** The native addresses whose declared endpoints are this path. */
+function nativeHint(path: string, method: string, natives: readonly NativeProvider[]): string | undefined {
+  const asked = path.slice(1);
+  const addresses = natives.flatMap(({ name, native }) => {
+    const matches = createNativeMatcher(native.endpoints ?? []);
+    // A client whose base address lacks the version asks for the path without it.
+    const found = [asked, `v1/${asked}`].find((endpoint) => matches(method as HttpMethod, endpoint) !== undefined);
+    return found === undefined ? [] : [`/${name}/${found}`];
+  });
+  if (addresses.length === 0) return undefined;
+  return `A provider's own API is served under its name: ${addresses.slice(0, MAX_ADDRESSES).join(", ")}.`;
+}
+
+const MAX_ADDRESSES = 4;

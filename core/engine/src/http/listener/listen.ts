@@ -1,0 +1,124 @@
+/** Listeners: a Node server with limits of its own. */
+
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, Server as TcpServer } from "node:net";
+import { writeParserError, writeSocketError } from "../egress/parser-error.ts";
+import { refuseExpectation, withLateContinue } from "../intake/expect.ts";
+import { withKnownFraming } from "../intake/framing.ts";
+import { wrongMethod } from "../intake/find-route.ts";
+import { withBoundedPipeline } from "./pipelined.ts";
+import { withWatchedChunks } from "../ingress/bytes/tiny-chunks.ts";
+import type { TlsFiles } from "./tls-files.ts";
+
+/** Limits against slow and wide clients. The checker's interval matters: at its default of 30 s a header limit of 10 s waits 30. */
+const LIMITS = {
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 75_000,
+  maxHeaderSize: 16_384,
+  // What waits for a client that does not read is held twice, as text and as bytes.
+  highWaterMark: 16_384,
+  noDelay: true,
+  // Checked with the other headers, so that the refusal has a body.
+  requireHostHeader: false,
+};
+const MAX_CONNECTIONS = 20_000;
+const MAX_HEADERS = 100;
+
+/** A listener that is open. */
+export interface Listener {
+  readonly server: Server;
+  /** `http://host:port`, with the port the system gave. */
+  readonly url: string;
+  readonly port: number;
+  /** Goes on as before, but each reply from now on ends its connection. */
+  dismiss(): void;
+  /**
+   * Accepts no connection any more and goes on with those it has: each reply says `connection: close`, and one that is idle after
+   * `idleMs` is closed. Resolves when the last has ended.
+   */
+  retire(idleMs?: number): Promise<void>;
+  /** Retires in a moment, and cuts what has not ended then. */
+  close(): Promise<void>;
+}
+
+/** How long a connection may stay idle after `retire`: its client may be about to send, and finds out with the next reply. */
+const RETIRED_IDLE_MS = 5_000;
+/** The same at the end of the process: for connections that were accepted, and requests that were sent, a moment before. */
+const LAST_IDLE_MS = 100;
+
+/** How a listener is opened. */
+export interface ListenOptions {
+  /** Whether workers have it together. Default: they do. */
+  readonly isShared?: boolean;
+  /** Absent: HTTP without TLS. */
+  readonly tls?: TlsFiles | undefined;
+}
+
+/** Opens a listener. Rejects when the address cannot be used. */
+export function listen(
+  handler: RequestListener,
+  host: string,
+  port: number,
+  { isShared = true, tls }: ListenOptions = {},
+): Promise<Listener> {
+  const bounded = withKnownFraming(withBoundedPipeline(withWatchedChunks(handler)));
+  const server = tls === undefined ? createServer(LIMITS, bounded) : openTlsServer(bounded, tls);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.maxHeadersCount = MAX_HEADERS;
+  server.on("clientError", writeParserError);
+  server.on("checkContinue", withLateContinue(bounded));
+  server.on("checkExpectation", refuseExpectation);
+  server.on("connect", (_request, socket) => writeSocketError(socket, wrongMethod("CONNECT", [])));
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, host, exclusive: !isShared }, () => {
+      server.off("error", reject);
+      const address = server.address() as AddressInfo;
+      const shown = address.family === "IPv6" ? `[${address.address}]` : address.address;
+      resolve({
+        server,
+        url: `${tls === undefined ? "http" : "https"}://${shown}:${address.port}`,
+        port: address.port,
+        dismiss: () => dismissClients(server),
+        retire: (idleMs = RETIRED_IDLE_MS) => retireServer(server, idleMs),
+        close: () => closeServer(server),
+      });
+    });
+  });
+}
+
+/** A handshake takes no longer than the headers of a request. One that fails is its client's doing: there is nothing to answer. */
+function openTlsServer(handler: RequestListener, tls: TlsFiles): Server {
+  const server = createTlsServer({ ...LIMITS, ...tls.options, handshakeTimeout: LIMITS.headersTimeout }, handler);
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  tls.renew(server);
+  return server as unknown as Server;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), 2 * LAST_IDLE_MS);
+  await retireServer(server, LAST_IDLE_MS);
+  clearTimeout(late);
+}
+
+function dismissClients(server: Server): void {
+  server.prependListener("request", (_request, response) => {
+    response.shouldKeepAlive = false;
+  });
+}
+
+function retireServer(server: Server, idleMs: number): Promise<void> {
+  server.keepAliveTimeout = idleMs;
+  dismissClients(server);
+  const idle = setTimeout(() => server.closeIdleConnections(), idleMs);
+  return new Promise((resolve) => {
+    // An HTTP server's own `close` ends idle connections at once, under clients that are about to send on them.
+    TcpServer.prototype.close.call(server, () => {
+      clearTimeout(idle);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,215 @@
+/** Steps in shadow: they run beside the request, on an exchange of their own, and only say what they would have done. */
+
+import { guardrailOutcomes } from "@sluice/runtime";
+import {
+  type Attempt,
+  type Clock,
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  isGatewayError,
+  type Log,
+  type Next,
+  type Reply,
+  type StepFunction,
+} from "@sluice/contract";
+import type { Position } from "../../config/snapshot.ts";
+import { ShadowExchange } from "./exchange.ts";
+import { tee } from "./tee.ts";
+
+/** What a step in shadow would have done so far. */
+export interface ShadowCounts {
+  runs: number;
+  /** Requests that it would have refused, by status 4xx or 5xx, or whose stream it would have cut. */
+  refused: number;
+  /** Requests that it would have answered by itself. */
+  answered: number;
+  /** Requests whose body or reply it would have changed. */
+  changed: number;
+  /** Runs that failed: it threw, or fell behind a stream. */
+  failed: number;
+}
+
+/** A step in shadow, as the status shows it. */
+export interface ShadowReport {
+  readonly pipeline: string;
+  readonly step: string;
+  readonly at: Position;
+  readonly counts: ShadowCounts;
+}
+
+/** What a shadow needs. */
+export interface ShadowParts {
+  readonly report: ShadowReport;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** Time after the end of its exchange at which a step that still works is aborted. */
+const GRACE_MS = 1_000;
+/** What it may be behind the client: events of a stream, pieces of a native body. */
+const MAX_FRAMES_BEHIND = 1_024;
+const MAX_PIECES_BEHIND = 64;
+/** Its log says how it stands, once in such a time while there is something to say. */
+const LOG_EVERY_MS = 60_000;
+
+/** A function that runs the inner steps at once and the step beside them. It never fails for the step, and never waits for it. */
+export function shadowed(step: StepFunction, parts: ShadowParts): StepFunction {
+  let loggedMs = -Infinity;
+  const { report, log, clock } = parts;
+  const { counts, pipeline, step: name } = report;
+  const tell = (): void => {
+    if (clock.monotonic() - loggedMs < LOG_EVERY_MS) return;
+    loggedMs = clock.monotonic();
+    log.info("a step in shadow would have changed the outcome", { pipeline, step: name, ...counts });
+  };
+  return async ({ exchange: real }, next) => {
+    counts.runs += 1;
+    const shadow = new ShadowExchange(real);
+    const stage = new Stage(real, shadow);
+    void watch(step, shadow, stage).then((seen) => {
+      if (seen.kind === "same") return;
+      counts[seen.kind] += 1;
+      real.note(name, WORDS[seen.kind], seen.about);
+      tell();
+    });
+    try {
+      await next();
+      stage.open();
+    } catch (error) {
+      stage.fail(error);
+      throw error;
+    }
+  };
+}
+
+const WORDS = {
+  refused: "in shadow: would have refused",
+  answered: "in shadow: would have answered",
+  changed: "in shadow: would have changed",
+  failed: "in shadow: failed",
+} as const;
+
+/** What a run came to. */
+interface Seen {
+  readonly kind: keyof typeof WORDS | "same";
+  readonly about?: string;
+}
+
+/** What the inner steps come to, for the step in shadow to look at. */
+class Stage {
+  readonly #real: Exchange;
+  readonly #shadow: ShadowExchange;
+  readonly #asked: GatewayRequest | undefined;
+  readonly #inner: Promise<void>;
+  #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  #close: (() => void) | undefined;
+  #isOver = false;
+  /** What the step gets to see of the reply. */
+  shown: Reply | undefined;
+  isCalled = false;
+  hasEdited = false;
+  /** What the inner steps threw: it is nothing that the step did. */
+  failure: unknown;
+
+  constructor(real: Exchange, shadow: ShadowExchange) {
+    this.#real = real;
+    this.#shadow = shadow;
+    this.#asked = real.request;
+    this.#inner = new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+    this.#inner.catch(() => undefined);
+  }
+
+  /** The step's `next`: it waits for the real inner steps and shows what they came to. */
+  readonly next: Next = async (branch) => {
+    const into = branch?.exchange ?? this.#shadow;
+    this.isCalled = true;
+    this.hasEdited ||= this.#asked !== undefined && into.request?.document !== this.#asked.document;
+    await this.#inner;
+    const { model, target, headers, attempts } = this.#real;
+    Object.assign(into, { model, target, reply: this.shown });
+    for (const [name, value] of headers) into.headers.set(name, value);
+    // A branch lists its own attempts; in shadow those are the real ones.
+    if (into !== this.#shadow) (into.attempts as Attempt[]).push(...attempts);
+  };
+
+  /** The inner steps have ended. A stream is shown as the client takes it. */
+  open(): void {
+    const { reply } = this.#real;
+    this.shown = reply;
+    if (!this.#isOver && reply?.kind === "stream") {
+      const { items, spectator, close } = tee(reply.frames, MAX_FRAMES_BEHIND);
+      this.#real.reply = { ...reply, frames: items };
+      this.shown = { ...reply, frames: spectator };
+      this.#close = close;
+    } else if (!this.#isOver && reply?.kind === "bytes") {
+      const { items, spectator, close } = tee(reply.body, MAX_PIECES_BEHIND);
+      this.#real.reply = { ...reply, body: items };
+      this.shown = { ...reply, body: spectator };
+      this.#close = close;
+    }
+    this.#settle?.resolve();
+  }
+
+  fail(error: unknown): void {
+    this.failure = error;
+    this.#settle?.reject(error);
+  }
+
+  /** The step has ended: nothing is kept for it any more. */
+  close(): void {
+    this.#isOver = true;
+    this.#close?.();
+  }
+}
+
+async function watch(step: StepFunction, shadow: ShadowExchange, stage: Stage): Promise<Seen> {
+  const over = new GatewayError("client_closed", "The exchange is over.");
+  let timer: NodeJS.Timeout | undefined;
+  let isOver = false;
+  const late = new Promise<Seen>((resolve) => {
+    shadow.lifetime.onSettle(() => {
+      if (isOver) return;
+      timer = setTimeout(() => {
+        shadow.end(over);
+        resolve({ kind: "failed", about: "it had not ended with the request" });
+      }, GRACE_MS).unref();
+    });
+  });
+  try {
+    return await Promise.race([observe(step, shadow, stage), late]);
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
+    stage.close();
+    shadow.end(over);
+  }
+}
+
+async function observe(step: StepFunction, shadow: ShadowExchange, stage: Stage): Promise<Seen> {
+  try {
+    await step({ exchange: shadow }, stage.next);
+    if (!stage.isCalled)
+      return shadow.reply === undefined ? { kind: "failed", about: "it neither handed on nor answered" } : { kind: "answered" };
+    const { reply } = shadow;
+    const hasReplaced = reply !== stage.shown && !(await isSame(reply, stage.shown));
+    const hasJudged = guardrailOutcomes(shadow).some(({ verdict }) => verdict === "edit");
+    return stage.hasEdited || hasReplaced || hasJudged ? { kind: "changed" } : { kind: "same" };
+  } catch (error) {
+    if (error === stage.failure || shadow.signal.aborted) return { kind: "same" };
+    return isGatewayError(error) && error.code !== "plugin_failed" ? { kind: "refused", about: error.code } : { kind: "failed" };
+  }
+}
+
+/** Reads a stream that a step made of the one it was shown: a refusal at its end is one as well. */
+async function isSame(reply: Reply | undefined, shown: Reply | undefined): Promise<boolean> {
+  if (reply?.kind === "stream") {
+    for await (const frame of reply.frames) void frame;
+    return true;
+  }
+  if (reply?.kind === "bytes") {
+    for await (const piece of reply.body) void piece;
+    return true;
+  }
+  return shown?.kind === "whole" && reply?.kind === "whole" && reply.document === shown.document;
+}

@@ -1,8 +1,0 @@
-import { providerContract } from "@sluice/kit/testing";
-import { describe, it } from "vitest";
-import provider from "./index.ts";
-
-providerContract({ describe, it }, provider, {
-  fixtures: new URL("../fixtures/", import.meta.url),
-  model: "acme-large",
-});

@@ -1,0 +1,228 @@
+/**
+ * Converts messages to turns: system texts apart, consecutive messages of one side joined, results
+ * of parallel calls in one turn.
+ */
+
+import type { JsonObject, JsonValue } from "@sluice/contract";
+import { isObject } from "../../json/narrow.ts";
+import {
+  cacheMarker,
+  type ContentPart,
+  givenBack,
+  readContent,
+  readThinking,
+  type TextPart,
+  type ThinkingPart,
+} from "./parts.ts";
+import { invalidField, type Refuse } from "../refusal.ts";
+
+/** A tool call of the model. */
+export interface CallPart {
+  readonly kind: "call";
+  readonly path: string;
+  readonly id: string;
+  readonly name: string;
+  /** The arguments as the client sent them. */
+  readonly arguments: string;
+  /**
+   * The arguments as an object. Arguments that are not a JSON object stand under
+   * `invalid_arguments`, so that the turn can be sent.
+   */
+  readonly input: JsonObject;
+  readonly cacheControl?: JsonObject;
+  /** Data that the provider sent with the call and needs back, for example a signature. */
+  readonly extra?: JsonObject;
+}
+
+/** The result of a tool. */
+export interface ResultPart {
+  readonly kind: "result";
+  readonly path: string;
+  /** The id of the call. */
+  readonly id: string;
+  /** The name of the tool: the message's own, else that of the call. Some providers need it. */
+  readonly name: string | undefined;
+  readonly parts: readonly ContentPart[];
+  readonly isError: boolean;
+  readonly cacheControl?: JsonObject;
+}
+
+export type Part = ContentPart | CallPart | ResultPart;
+
+/** The consecutive parts of one side. */
+export interface Turn {
+  readonly role: "user" | "assistant";
+  /**
+   * Never empty. Results come first, in the order of their calls. An assistant's thoughts come
+   * first, its calls last.
+   */
+  readonly parts: readonly Part[];
+}
+
+/** A conversation without its instructions, and the instructions. */
+export interface Conversation {
+  /** The texts of all system and developer messages, in their order. */
+  readonly system: readonly TextPart[];
+  readonly turns: readonly Turn[];
+}
+
+/** Reads `messages`. Throws `invalid_field`, or refuses a block. */
+export function readConversation(messages: JsonValue | undefined, refuse: Refuse): Conversation {
+  if (!Array.isArray(messages)) throw invalidField("messages", "an array");
+  const system: TextPart[] = [];
+  const turns: { role: Turn["role"]; parts: Part[] }[] = [];
+  const seen: Seen = { names: new Map(), legacy: new Map() };
+  messages.forEach((message: JsonValue, index) => {
+    const path = `messages[${index}]`;
+    if (!isObject(message)) throw invalidField(path, "an object");
+    const parts = withMarker(readMessage(message, path, seen, refuse), message);
+    if (message.role === "system" || message.role === "developer") {
+      system.push(...parts.map((part) => (part.kind === "text" ? part : refuse(part.path, `a ${part.kind} in instructions`))));
+      return;
+    }
+    if (parts.length === 0) return;
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const last = turns.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else turns.push({ role, parts });
+  });
+  return { system, turns: turns.map((turn, index) => ordered(turn, turns[index - 1])) };
+}
+
+/** Facts about calls from earlier messages. */
+interface Seen {
+  /** Names by id. */
+  readonly names: Map<string, string>;
+  /** The number of calls of each legacy function. */
+  readonly legacy: Map<string, number>;
+}
+
+function readMessage(message: JsonObject, path: string, seen: Seen, refuse: Refuse): Part[] {
+  const content = (): ContentPart[] => readContent(message.content, `${path}.content`, refuse);
+  switch (message.role) {
+    case "system":
+    case "developer":
+    case "user":
+      return content();
+    case "assistant": {
+      const calls = readCalls(message, path, seen);
+      for (const { id, name } of calls) seen.names.set(id, name);
+      return [...thoughts(message, path), ...withExtra(content(), message), ...refusalText(message, path), ...calls];
+    }
+    case "tool":
+    case "function": {
+      const own = typeof message.name === "string" ? message.name : undefined;
+      const id = message.role === "tool" ? message.tool_call_id : legacyId(own ?? "", seen);
+      if (typeof id !== "string" || id === "") throw invalidField(`${path}.tool_call_id`, "the id of a call");
+      return [
+        {
+          kind: "result",
+          path,
+          id,
+          name: own ?? seen.names.get(id),
+          parts: content(),
+          isError: message.is_error === true,
+        },
+      ];
+    }
+    default:
+      throw invalidField(`${path}.role`, "system, developer, user, assistant, tool or function");
+  }
+}
+
+/** Thoughts come back as blocks with their signatures. A bare `reasoning_content` has none. */
+function thoughts(message: JsonObject, path: string): ThinkingPart[] {
+  const { thinking_blocks: blocks, reasoning_content: text } = message;
+  if (Array.isArray(blocks) && blocks.length > 0) {
+    return blocks.map((block: JsonValue, index) => {
+      if (!isObject(block)) throw invalidField(`${path}.thinking_blocks[${index}]`, "an object");
+      return readThinking(block, `${path}.thinking_blocks[${index}]`);
+    });
+  }
+  if (typeof text !== "string" || text === "") return [];
+  return [{ kind: "thinking", text, path: `${path}.reasoning_content` }];
+}
+
+function refusalText({ refusal }: JsonObject, path: string): TextPart[] {
+  return typeof refusal === "string" && refusal.trim() !== "" ? [{ kind: "text", text: refusal, path: `${path}.refusal` }] : [];
+}
+
+function readCalls(message: JsonObject, path: string, seen: Seen): CallPart[] {
+  const legacy = message.function_call;
+  if (isObject(legacy)) {
+    const name = callName(legacy, `${path}.function_call`);
+    seen.legacy.set(name, (seen.legacy.get(name) ?? 0) + 1);
+    return [{ kind: "call", path: `${path}.function_call`, id: legacyId(name, seen), name, ...readArguments(legacy.arguments) }];
+  }
+  const calls = message.tool_calls;
+  if (!Array.isArray(calls)) return [];
+  return calls.map((call: JsonValue, index) => {
+    const at = `${path}.tool_calls[${index}]`;
+    if (!isObject(call) || !isObject(call.function)) throw invalidField(at, "a function call");
+    if (typeof call.id !== "string" || call.id === "") throw invalidField(`${at}.id`, "the id of the call");
+    const name = callName(call.function, `${at}.function`);
+    return {
+      kind: "call",
+      path: at,
+      id: call.id,
+      name,
+      ...readArguments(call.function.arguments),
+      ...cacheMarker(call),
+      ...givenBack(call),
+    };
+  });
+}
+
+function callName({ name }: JsonObject, path: string): string {
+  if (typeof name !== "string" || name === "") throw invalidField(`${path}.name`, "the name of the function");
+  return name;
+}
+
+/** Legacy functions have no ids: a result belongs to the last call of its name. */
+function legacyId(name: string, { legacy }: Seen): string {
+  return `function_${name}_${legacy.get(name) ?? 0}`;
+}
+
+function readArguments(value: JsonValue | undefined): Pick<CallPart, "arguments" | "input"> {
+  const text = typeof value === "string" ? value : isObject(value) ? JSON.stringify(value) : "";
+  if (text.trim() === "") return { arguments: text, input: {} };
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (isObject(parsed)) return { arguments: text, input: parsed };
+  } catch {
+    // The model may have written invalid JSON. Its next turn must still see it.
+  }
+  return { arguments: text, input: { invalid_arguments: text } };
+}
+
+/** A marker on a message applies to its last block. */
+function withMarker(parts: Part[], message: JsonObject): Part[] {
+  const { cacheControl } = cacheMarker(message);
+  const last = parts.at(-1);
+  if (cacheControl === undefined || last === undefined || last.cacheControl !== undefined) return parts;
+  return [...parts.slice(0, -1), { ...last, cacheControl }];
+}
+
+/** Extra data of an assistant's answer belongs to its last text. */
+function withExtra(parts: ContentPart[], message: JsonObject): ContentPart[] {
+  const last = parts.at(-1);
+  return last?.kind === "text" ? [...parts.slice(0, -1), { ...last, ...givenBack(message) }] : parts;
+}
+
+/** Results come first, in the order of the calls that they answer. Thoughts precede other parts; calls come last. */
+function ordered(turn: Turn, before: Turn | undefined): Turn {
+  const { role, parts } = turn;
+  if (role === "assistant") {
+    const rank = ({ kind }: Part): number => (kind === "call" ? 1 : 0);
+    return { role, parts: parts.toSorted((a, b) => rank(a) - rank(b)) };
+  }
+  if (!parts.some(({ kind }) => kind === "result")) return turn;
+  const calls = (before?.parts ?? []).flatMap((part) => (part.kind === "call" ? [part.id] : []));
+  const rank = (part: Part): number => {
+    if (part.kind !== "result") return Infinity;
+    const at = calls.indexOf(part.id);
+    return at < 0 ? calls.length : at;
+  };
+  // Equal ranks need a comparison of their own: Infinity - Infinity is NaN.
+  return { role, parts: parts.toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b))) };
+}

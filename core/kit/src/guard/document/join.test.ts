@@ -1,0 +1,109 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "@sluice/contract";
+import { documentOf } from "../../json/document.ts";
+import { checkTexts } from "@sluice/runtime/guard";
+import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
+import { bodyTexts, type JoinTexts, withTexts } from "./texts.ts";
+import { Vault } from "@sluice/runtime/guard";
+
+const context = { ...CONTEXT, direction: "input" } as const;
+const MASK = instanceOf("mask", masking(/maskme/g, 6, "***"));
+const BLOCK = instanceOf("block", blocking(/project\s?x/, 10));
+const block = (text: string): JsonObject => ({ type: "text", text });
+
+async function judged(body: JsonObject, instances = [MASK], join?: JoinTexts, vault?: Vault): Promise<JsonObject> {
+  const { set } = guardrailSetOf(instances);
+  const options = { set, order: "parallel", context, ...(vault === undefined ? {} : { vault }) } as const;
+  const edits = await checkTexts(bodyTexts(body, "chat", join).texts, options);
+  return withTexts(documentOf(JSON.stringify(body)), edits).value;
+}
+
+const message = (role: string, content: JsonObject["content"]): JsonObject => ({ role, content: content ?? null });
+const ofUser = (...blocks: JsonObject[]): JsonObject => ({ messages: [message("user", blocks)] });
+
+describe("texts that follow each other", () => {
+  it("are masked as the one text that they are, wherever it is cut", async () => {
+    const words = fc.array(fc.constantFrom("maskme", "ma", "skme", "x", " "), { maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(words, fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 }), async (said, sizes) => {
+        const text = said.join("");
+        const pieces: string[] = [];
+        for (let at = 0, index = 0; at < text.length; index++) {
+          const size = sizes[index % sizes.length] ?? 1;
+          pieces.push(text.slice(at, at + size));
+          at += size;
+        }
+        const body = await judged(ofUser(...pieces.map(block)));
+        const [{ content }] = body.messages as unknown as [{ content: { text: string }[] }];
+        expect(content.map((one) => one.text).join("")).toBe(text.replaceAll("maskme", "***"));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("are refused for a word or a phrase that is split over them, not over a picture between them", async () => {
+    const picture = { type: "image_url", image_url: { url: "https://a.example/b.png" } };
+    const refused = { code: "guardrail_violation" };
+    await expect(judged(ofUser(block("proj"), block("ect x")), [BLOCK])).rejects.toMatchObject(refused);
+    await expect(judged(ofUser(block("project"), block("x")), [BLOCK])).rejects.toMatchObject(refused);
+    await expect(judged({ contents: [{ parts: [{ text: "project" }, { text: "x" }] }] }, [BLOCK])).rejects.toMatchObject(refused);
+    expect(await judged(ofUser(block("proj"), picture, block("ect x")), [BLOCK])).toBeDefined();
+  });
+
+  it("come back where they were masked", async () => {
+    const vault = new Vault();
+    const restoring = {
+      reach: 6,
+      check: (text: string) => {
+        const start = text.indexOf("secret");
+        const spans = [{ start, end: start + 6, replacement: "WORD", restore: true }];
+        return start < 0 ? ({ kind: "allow" } as const) : ({ kind: "edit", spans } as const);
+      },
+    };
+    const body = await judged(ofUser(block("a sec"), block("ret b")), [instanceOf("hide", restoring)], "blocks", vault);
+    expect(body).toEqual(ofUser(block("a [WORD_1]"), block(" b")));
+    expect(vault.restore("[WORD_1]", false)).toEqual([{ start: 0, end: 8, replacement: "secret" }]);
+  });
+});
+
+describe("messages", () => {
+  const body: JsonObject = {
+    messages: [message("user", "a mask"), message("assistant", "go on"), message("user", [block("me b")])],
+  };
+
+  it("are read one by one, and joined where that is asked for", async () => {
+    expect(await judged(body)).toEqual(body);
+    expect(await judged(body, [MASK], "messages")).toEqual({
+      messages: [message("user", "a ***"), message("assistant", "go on"), message("user", [block(" b")])],
+    });
+  });
+
+  it("of different roles are not joined", async () => {
+    const mixed: JsonObject = { messages: [message("user", "mask"), message("assistant", "me")] };
+    expect(await judged(mixed, [MASK], "messages")).toEqual(mixed);
+  });
+
+  it("have nothing edited twice that stands in one of them", async () => {
+    const twice: JsonObject = { messages: [message("user", "maskme"), message("user", "maskme mask"), message("user", "me")] };
+    expect(await judged(twice, [MASK], "messages")).toEqual({
+      messages: [message("user", "***"), message("user", "*** ***"), message("user", "")],
+    });
+  });
+});
+
+it("whoever judges whole texts, or asks a service, is asked about a joined text once, and about no number", async () => {
+  const seen: string[] = [];
+  const check = (text: string): { readonly kind: "allow" } => {
+    seen.push(text);
+    return { kind: "allow" };
+  };
+  const call = { type: "tool_use", name: "f", input: { card: 4_111_111_111 } };
+  const body = ofUser(block("a"), block("b"), call);
+  await judged(body, [instanceOf("whole", { reach: Infinity, check })]);
+  const whole = seen.splice(0);
+  await judged(body, [{ ...instanceOf("service", { reach: 9, check }), isRemote: true }]);
+  expect(seen).toEqual(whole);
+  expect(whole).toEqual(expect.arrayContaining(["a", "b", "ab"]));
+  expect(whole.join(" ")).not.toMatch(/a\nb|4111/);
+});

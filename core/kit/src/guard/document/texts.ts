@@ -1,0 +1,63 @@
+/** Every text of a body in every JSON dialect, and the body with replaced texts. */
+
+import type { JsonDocument, JsonObject, JsonValue, Operation } from "@sluice/contract";
+import { isObject } from "../../json/narrow.ts";
+import { setAt } from "./at-path.ts";
+import type { BodyText } from "./body-text.ts";
+import { joinedMessages } from "./join.ts";
+import { MEMBER_PARTS } from "./text-parts.ts";
+import { isUnreadable } from "./unreadable.ts";
+import { Walk } from "./walk.ts";
+
+/** The texts of a body. */
+export interface BodyTexts {
+  readonly texts: readonly BodyText[];
+  /**
+   * Places of content that no guardrail of texts can check: tokens and encoded files. Pictures and
+   * sounds are not among them.
+   */
+  readonly opaque: readonly string[];
+}
+
+/** The joining of consecutive texts. */
+export type JoinTexts = "blocks" | "messages";
+
+/**
+ * The texts of a body. `operation` decides about a bare string: a text to embed, or a part of a
+ * conversation. Consecutive blocks of text are listed again as one text. With `join: "messages"`,
+ * all texts of a role are too.
+ */
+export function bodyTexts(body: JsonObject, operation: Operation, join: JoinTexts = "blocks"): BodyTexts {
+  const walk = new Walk();
+  walk.names(body, "body", [], "parameters");
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue;
+    const isEmbedding = operation === "embeddings" && name === "input";
+    if (isUnreadable(name, value)) walk.opaque.push(name);
+    walk.member(value, name, "body", { path: [name], part: isEmbedding ? "embedding" : (MEMBER_PARTS[name] ?? "parameters") });
+  }
+  const { texts, opaque } = walk;
+  return { texts: join === "messages" ? [...texts, ...joinedMessages(texts)] : texts, opaque };
+}
+
+/** The document with edited texts in their places; the same document without edits. */
+export function withTexts(document: JsonDocument, edits: ReadonlyMap<BodyText, string>): JsonDocument {
+  if (edits.size === 0) return document;
+  const { value } = document;
+  const changes: Record<string, JsonValue | undefined> = {};
+  for (const [{ path, write }, text] of edits) {
+    const [name, ...rest] = path as [string, ...(string | number)[]];
+    const before = changes[name] ?? value[name] ?? null;
+    changes[name] = setAt(before, rest, write === undefined ? text : write(text));
+  }
+  for (const name of Object.keys(changes)) changes[name] = withoutTokens(changes[name]);
+  return document.with(changes);
+}
+
+/** Removes log probabilities from choices with an edited text: they would reveal the original text token by token. */
+function withoutTokens(value: JsonValue | undefined): JsonValue | undefined {
+  if (!Array.isArray(value)) return value;
+  return (value as readonly JsonValue[]).map((item) =>
+    isObject(item) && isObject(item.logprobs) ? { ...item, logprobs: null } : item,
+  );
+}

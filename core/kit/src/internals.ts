@@ -1,0 +1,70 @@
+/**
+ * @sluice/kit/internals: the names that the runtime and the engine share with the kit. They are not
+ * for plugin authors and may change in any release.
+ */
+
+export { gatesOf } from "./admit.ts";
+export { type Branch, parentOf } from "./branch.ts";
+export { checkReply } from "./check-reply.ts";
+export {
+  FIELD_RULES,
+  type FieldRule,
+  asksNothing,
+  fieldRule,
+  isToolField,
+  offersTools,
+  takesField,
+} from "./dialect/fields/rules.ts";
+export type { FinishReason } from "./dialect/finish.ts";
+export { base64Bytes } from "./dialect/request/data-url.ts";
+export { usageJson } from "./dialect/usage.ts";
+export { type JsonPath, setAt } from "./guard/document/at-path.ts";
+export type { BodyText } from "./guard/document/body-text.ts";
+export { Joined } from "./guard/document/join.ts";
+export { isPlace } from "./guard/document/place-of.ts";
+export { MEMBERS, type PlaceName } from "./guard/document/places.ts";
+export { MAX_SPANS } from "./guard/document/spans.ts";
+export { withTexts } from "./guard/document/texts.ts";
+export { isMachineId } from "./guard/vocabulary.ts";
+export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.ts";
+export type { Place } from "./guard/words/find.ts";
+export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
+export { parsedDocument, writtenDocument } from "./json/document.ts";
+export { type Member, type Members, type ShapeFault, type ShapeLimits, readMembers } from "./json/members.ts";
+export { prepareJson } from "./json/prepared.ts";
+export { type Sliced, parseInSlices } from "./json/sliced.ts";
+export { inputCount } from "./openai/embeddings/embeddings.ts";
+export { readSkeletonReply } from "./openai/embeddings/skeleton-reply.ts";
+export { encodeChat } from "./openai/encode.ts";
+export { encodeImages } from "./openai/images.ts";
+export { TOOL_PARAMETERS } from "./openai/parameters.ts";
+export { scrub } from "./openai/scrub.ts";
+export { chunkFrame, rawFrame } from "./openai/stream.ts";
+export { type ImageSize, imageSizeOf } from "./openai/tokens/image-size.ts";
+export { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "./passthrough/native-usage.ts";
+export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
+export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
+export { type PlaceLimits, Places } from "./state/places.ts";
+export { type ExchangeServices, replyHold, SERVICES } from "./services.ts";
+export { shadowSlots } from "./slots.ts";
+export { prefixedState } from "./state/prefixed.ts";
+export { isStorable } from "./storable.ts";
+export { createFrameReader } from "./stream/event-frames.ts";
+export { type EventReader, createEventReader } from "./stream/events.ts";
+export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";
+export { asGatewayError } from "./transport/errors.ts";
+export { ResponseBody } from "./transport/replies/body.ts";
+export { Gathered } from "./transport/replies/gathered.ts";
+export { nextTurn } from "./transport/turns.ts";
+export {
+  type Dispatching,
+  type SendOptions,
+  Upstream,
+  type UpstreamOptions,
+  type UpstreamResponse,
+  upstreamKey,
+} from "./transport/upstream.ts";
+export type { BudgetPeriod } from "./units/budget-period.ts";
+export { DURATION_PATTERN } from "./units/duration.ts";
+export { fromLocal, offsetMs } from "./units/zone.ts";
+export { TimeLimit, unlessAborted } from "./waiting.ts";

@@ -1,0 +1,139 @@
+/**
+ * Repairs replies and chunks of nearly compatible upstreams: thoughts under another name, calls
+ * without ids, own finish reasons and usages. A complete value stays the same object.
+ */
+
+import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
+import { isObject } from "../../json/narrow.ts";
+import { readEmbeddedError } from "../errors.ts";
+import { readUsage } from "../usage.ts";
+
+/**
+ * An upstream's own finish reasons and the dialect's names for them; `overloaded` is a failure.
+ * Unlisted ones become `stop`.
+ */
+export type OwnFinishReasons = Readonly<Record<string, "stop" | "length" | "tool_calls" | "content_filter" | "overloaded">>;
+
+const REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "function_call"]);
+
+/**
+ * Repairs the choices of one reply: names of thoughts, ids of calls, finish reasons. One instance
+ * for each reply, whole or streamed.
+ */
+export class Mender {
+  readonly #reasons: OwnFinishReasons;
+  readonly #callPrefix: string;
+  /** Ids of the calls so far, by choice. */
+  readonly #calls = new Map<JsonValue | undefined, string[]>();
+
+  constructor(reasons: OwnFinishReasons, replyId: string) {
+    this.#reasons = reasons;
+    this.#callPrefix = `call_${replyId.replaceAll(/[^A-Za-z0-9]/g, "").slice(-20)}`;
+  }
+
+  /** A reply or a chunk; the same object when it is complete. Throws the failure of a choice. */
+  mend(value: JsonObject): JsonObject {
+    const { choices } = value;
+    if (!Array.isArray(choices) || isObject(value.error)) return value;
+    const mended = choices.map((choice: JsonValue) => (isObject(choice) ? this.#choice(choice) : choice));
+    const usage = mendUsage(value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined));
+    const isWell = mended.every((choice, index) => choice === choices[index]) && usage === value.usage;
+    return isWell ? value : { ...value, choices: mended, ...(usage === undefined ? {} : { usage }) };
+  }
+
+  #choice(choice: JsonObject): JsonObject {
+    if (isObject(choice.error)) throw readEmbeddedError(choice.error);
+    const part = isObject(choice.delta) ? "delta" : "message";
+    const said = choice[part];
+    const mended = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
+    const finish = this.#finish(choice) ?? (part === "message" ? this.#inferred(choice) : undefined);
+    return mended === said && finish === undefined
+      ? choice
+      : { ...choice, ...(mended === undefined ? {} : { [part]: mended }), ...finish };
+  }
+
+  #message(said: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
+    let mended = said;
+    // Groq, OpenRouter, Together, Ollama and newer vLLM send `reasoning`; the gateway has one name
+    // for it.
+    if (typeof said.reasoning === "string" && said.reasoning_content === undefined) {
+      const { reasoning, ...rest } = said;
+      mended = { ...rest, reasoning_content: reasoning };
+    }
+    const { tool_calls: calls } = said;
+    if (!Array.isArray(calls)) return mended;
+    const identified = calls.map((call: JsonValue) => (isObject(call) ? this.#call(call, choice, isDelta) : call));
+    return identified.every((call, index) => call === calls[index]) ? mended : { ...mended, tool_calls: identified };
+  }
+
+  /**
+   * A whole call without an id (Ollama), or with another id under a used index (Gemini's layer,
+   * older Ollama), is a new call. An id that a server repeats in every delta would begin the call
+   * again, so it is removed.
+   */
+  #call(call: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
+    const begun = this.#calls.get(choice) ?? [];
+    this.#calls.set(choice, begun);
+    const made = isObject(call.function) ? call.function : {};
+    const id = typeof call.id === "string" && call.id !== "" ? call.id : undefined;
+    const isNamed = typeof made.name === "string" && made.name !== "";
+    const given = typeof call.index === "number" ? call.index : undefined;
+    const known = isDelta && given !== undefined ? begun[given] : undefined;
+    const isNew = known === undefined ? isNamed || id !== undefined : isNamed && id !== undefined && id !== known;
+    const index = isNew
+      ? known === undefined
+        ? (given ?? begun.length)
+        : begun.length
+      : (given ?? Math.max(0, begun.length - 1));
+    if (isNew) begun[index] = id ?? `${this.#callPrefix}_${index}`;
+    const hasText = typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
+    const isWell =
+      hasText && (isNew ? id !== undefined && call.type === "function" : id === undefined) && (!isDelta || given === index);
+    if (isWell) return call;
+    const { id: _id, index: _index, type: _type, ...rest } = call;
+    return {
+      ...(isDelta ? { index } : {}),
+      ...(isNew ? { id: begun[index], type: "function" } : {}),
+      ...rest,
+      function: hasText
+        ? made
+        : { ...made, arguments: made.arguments === undefined && isDelta ? "" : JSON.stringify(made.arguments ?? {}) },
+    };
+  }
+
+  /** The finish reason of a whole reply without one. The choice is marked as inferred. */
+  #inferred(choice: JsonObject): JsonObject | undefined {
+    if (typeof choice.finish_reason === "string") return undefined;
+    const hasCalls = (this.#calls.get(choice.index)?.length ?? 0) > 0;
+    return { finish_reason: hasCalls ? "tool_calls" : "stop", finish_reason_inferred: true };
+  }
+
+  /** The finish reason by the dialect's name, where it differs; the provider's own name stays beside it. */
+  #finish(choice: JsonObject): JsonObject | undefined {
+    const { finish_reason: native } = choice;
+    if (typeof native !== "string") return undefined;
+    const known = Object.hasOwn(this.#reasons, native) ? this.#reasons[native] : undefined;
+    if (known === "overloaded") throw new GatewayError("upstream_overloaded", `The upstream ended the reply early: ${native}.`);
+    const word = REASONS.has(native) ? native : (known ?? "stop");
+    const reason = word === "stop" && (this.#calls.get(choice.index)?.length ?? 0) > 0 ? "tool_calls" : word;
+    return reason === native ? undefined : { finish_reason: reason, native_finish_reason: choice.native_finish_reason ?? native };
+  }
+}
+
+/** A usage whose totals count what the dialect's totals count. The provider's own members stay. */
+function mendUsage(usage: JsonValue | undefined): JsonValue | undefined {
+  const read = readUsage(usage);
+  if (read === undefined || !isObject(usage)) return usage;
+  const totals = { prompt_tokens: read.promptTokens, completion_tokens: read.completionTokens, total_tokens: read.totalTokens };
+  const details = {
+    ...detail("prompt_tokens_details", "cached_tokens", read.cachedTokens, usage),
+    ...detail("completion_tokens_details", "reasoning_tokens", read.reasoningTokens, usage),
+  };
+  const isWell = Object.entries(totals).every(([name, count]) => usage[name] === count) && Object.keys(details).length === 0;
+  return isWell ? usage : { ...usage, ...totals, ...details };
+}
+
+function detail(name: string, key: string, count: number | undefined, usage: JsonObject): JsonObject {
+  const given = isObject(usage[name]) ? usage[name] : {};
+  return count === undefined || given[key] === count ? {} : { [name]: { ...given, [key]: count } };
+}

@@ -1,0 +1,53 @@
+/**
+ * Connections that know whether a call is their first. undici does not report it, and the detection
+ * of a stale connection needs it.
+ */
+
+import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
+
+/** One connection slot of a pool: the number of calls on its present socket, and the time to open it. */
+export interface Connection {
+  calls: number;
+  openedInMs: number;
+}
+
+/** A handler that learns the connection of its call. */
+export interface ConnectionHandler extends Dispatcher.DispatchHandler {
+  connection: Connection | undefined;
+}
+
+/** An agent that passes the connection to its handlers (all of them `ConnectionHandler`s) before `onRequestStart`. */
+export function createAgent(options: Agent.Options): Agent {
+  return new Agent({
+    ...options,
+    factory: (origin, poolOptions) =>
+      new Pool(origin, { ...poolOptions, factory: (url, clientOptions) => new CountingClient(url, clientOptions) }),
+  });
+}
+
+class CountingClient extends Client {
+  readonly #connection: Connection;
+
+  constructor(url: URL, options: Client.Options) {
+    const connection: Connection = { calls: 0, openedInMs: 0 };
+    // The pool has turned the option into a function.
+    const connect = options.connect as buildConnector.connector;
+    super(url, {
+      ...options,
+      connect(target, done) {
+        connection.calls = 0;
+        const startedMs = performance.now();
+        return connect(target, (...result) => {
+          connection.openedInMs = performance.now() - startedMs;
+          done(...result);
+        });
+      },
+    });
+    this.#connection = connection;
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    (handler as ConnectionHandler).connection = this.#connection;
+    return super.dispatch(options, handler);
+  }
+}

@@ -1,0 +1,92 @@
+/** The places of texts in the events of a streamed reply, for each dialect. */
+
+import type { JsonObject, JsonValue, TextPart } from "@sluice/contract";
+import { type JsonPath, setAt } from "@sluice/kit/internals";
+import { bodyTexts } from "@sluice/kit/guard";
+
+/** A text in an event. */
+export interface StreamPiece {
+  /** Texts of one channel form one text, in order. */
+  readonly channel: string;
+  readonly part: TextPart;
+  readonly path: JsonPath;
+  readonly text: string;
+  /** Whether the text is JSON itself. */
+  readonly isJson?: boolean;
+  /** A short text that is checked immediately, together with the channel's text before it, and never held. */
+  readonly isName?: boolean;
+  /** For a name: it stands alone, without text before it. */
+  readonly isWhole?: boolean;
+  /** For a name: it can be refused, not edited. */
+  readonly isFixed?: boolean;
+}
+
+/** The texts of an event. */
+export interface StreamTexts {
+  readonly pieces: readonly StreamPiece[];
+  /** Channels with this prefix end with the event; an empty text means all channels. */
+  readonly ends?: string;
+  /** The event belongs to the end of the stream: held texts must precede it. */
+  readonly isLast?: boolean;
+}
+
+/** A dialect of streamed replies. */
+export interface StreamDialect {
+  read(event: JsonObject): StreamTexts;
+  /** The event with other texts in the places of its pieces. Members that would reveal the old ones are removed. */
+  write(event: JsonObject, pieces: readonly StreamPiece[], texts: readonly string[]): JsonObject;
+  /** The event split into one for each piece, in order. */
+  split(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[];
+}
+
+/** An event without texts. */
+export const NOTHING: StreamTexts = Object.freeze({ pieces: Object.freeze([]) as readonly StreamPiece[] });
+
+/**
+ * The texts of a member that no dialect sends in pieces: each is checked alone, in its event.
+ * Additions of a provider are thus checked too.
+ */
+export function otherPieces(value: JsonValue | undefined, base: JsonPath): StreamPiece[] {
+  if (value === undefined || value === null) return [];
+  return bodyTexts({ output: value }, "passthrough")
+    .texts.filter(({ parts, isBare, text }) => parts === undefined && (isBare !== true || isNumber(text)))
+    .map(({ path, part, text, isFixed = false }) => {
+      const place = [...base, ...path.slice(1)];
+      return { channel: place.join("."), part, path: place, text, isName: true, isWhole: true, isFixed };
+    });
+}
+
+/** Protocol words and identifiers of a reply are the provider's; a long number may be the model's. */
+function isNumber(text: string): boolean {
+  return /^-?\d+$/.test(text);
+}
+
+/** The same for the members of an object, except the listed names. */
+export function otherMembers(object: JsonObject, base: JsonPath, known: ReadonlySet<string>): StreamPiece[] {
+  const pieces: StreamPiece[] = [];
+  for (const [name, value] of Object.entries(object)) {
+    if (known.has(name) || typeof value === "number" || typeof value === "boolean" || value === null) continue;
+    // The name is included: a word of the protocol is not a text.
+    const rest: JsonObject = { [name]: value };
+    pieces.push(...otherPieces(rest, base));
+  }
+  return pieces;
+}
+
+/** The event with other texts in the places of its pieces. */
+export function writePieces(event: JsonObject, pieces: readonly StreamPiece[], texts: readonly string[]): JsonObject {
+  let changed = event;
+  for (const [index, piece] of pieces.entries()) changed = setAt(changed, piece.path, texts[index] ?? "");
+  return changed;
+}
+
+/** The event once for each of its pieces, without the texts of the others. */
+export function splitPieces(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[] {
+  return pieces.map((piece) =>
+    writePieces(
+      event,
+      pieces,
+      pieces.map((other) => (other === piece ? piece.text : "")),
+    ),
+  );
+}

@@ -1,0 +1,22 @@
+/** @sluice/runtime: runs plugins. */
+
+export { isAbandoned, isClientGone } from "./abandoned.ts";
+export { isAmbiguous } from "./ambiguous.ts";
+export { type AttemptStart, openAttempt } from "./attempt.ts";
+export { mayBeCallHeader } from "./call-header-names.ts";
+export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
+export { hasRepeatedMembers } from "./json/repeated.ts";
+export { isModelOf } from "./model-pattern.ts";
+export type { Charge, TokenKind } from "./money/charges.ts";
+export { type CostPart, costBreakdown, costNanoUsd } from "./money/cost.ts";
+export { MAX_DOLLARS, configuredNanoUsd, dollarText, dollarsOf, nanoUsdOf } from "./money/dollars.ts";
+export { pricedAs } from "./money/priced-as.ts";
+export { type CostTerms, millionths } from "./money/terms.ts";
+export { neverConnected } from "./never-connected.ts";
+export { requestDigest } from "./request-digest.ts";
+export { requestIdIn } from "./request-id-in.ts";
+export { BILLING, type Billing, guardrailOutcomes, priceAttempt, recordGuardrail, SERVED, type UsageEstimate } from "./slots.ts";
+export { stackPlaces } from "./stack-places.ts";
+export { closing } from "./stream/closing.ts";
+export { discardReply } from "./stream/discard.ts";
+export { SIZE_PATTERN, parseSize } from "./units/size.ts";

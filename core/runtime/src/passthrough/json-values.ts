@@ -1,0 +1,199 @@
+/**
+ * Finds the objects of a JSON text in pieces, each as soon as it is complete: one object, several
+ * consecutive ones (NDJSON), or those of a list. The kept part of an object is bounded: the
+ * beginning of a long text, the first items of a long list of numbers. So the usage of a large
+ * reply can be read too.
+ */
+
+/** Maximum kept bytes of one text. */
+const MAX_TEXT_BYTES = 65_536;
+/** Maximum kept numbers of one list. */
+const MAX_NUMBERS = 64;
+/** Maximum kept bytes of one object: a larger one is skipped. */
+const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
+/** Maximum nesting: a deeper object is skipped. */
+const MAX_DEPTH = 256;
+
+/** The last bytes of a text that decide whether it is prose. */
+const PROSE_BYTES = 1_024;
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+const LOWER_U = 0x75;
+
+/** Takes bytes, and passes on each object's text. */
+export class JsonValues {
+  readonly #onObject: (text: string) => void;
+  #kept = Buffer.allocUnsafe(1_024);
+  #length = 0;
+  /** The open lists and objects, outermost first: true for a list. */
+  #open: boolean[] = [];
+  /** Whether the object is skipped. */
+  #isLost = false;
+  #isInText = false;
+  #textBytes = 0;
+  /** Remaining bytes of an escape. */
+  #escaped = 0;
+  #isEscape = false;
+  /** Consecutive scalars in the open list. */
+  #scalars = 0;
+  #isSkipping = false;
+  /** Whether the cut text is prose and not a file in base64. */
+  #isProse = false;
+  #cutBytes = 0;
+
+  constructor(onObject: (text: string) => void) {
+    this.#onObject = onObject;
+  }
+
+  /** Bytes of texts that were not kept, without those of files. */
+  get cutBytes(): number {
+    return this.#cutBytes;
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      if (this.#isInText) this.#text(byte);
+      else this.#structure(byte);
+    }
+  }
+
+  /** Drops an incomplete object. */
+  reset(): void {
+    this.#length = 0;
+    this.#open = [];
+    this.#isLost = false;
+    this.#isInText = false;
+    this.#isEscape = false;
+    this.#escaped = 0;
+    this.#isSkipping = false;
+  }
+
+  #text(byte: number): void {
+    this.#textBytes++;
+    if (this.#isEscape) {
+      this.#isEscape = false;
+      if (this.#isSkipping) return;
+      this.#escaped = byte === LOWER_U ? 4 : 0;
+      this.#keep(byte);
+      return;
+    }
+    if (byte === QUOTE) {
+      this.#isInText = false;
+      this.#keep(byte);
+      return;
+    }
+    // A text is cut at the start of a character, outside an escape.
+    const isStart = this.#escaped === 0 && (byte < 0x80 || byte >= 0xc0);
+    if (this.#textBytes > MAX_TEXT_BYTES && (isStart || this.#isSkipping)) {
+      if (!this.#isSkipping) this.#isProse = this.#kept.subarray(this.#length - PROSE_BYTES, this.#length).includes(SPACE);
+      this.#isSkipping = true;
+      if (this.#isProse) this.#cutBytes++;
+      // The escape of a quote must not end the text.
+      this.#isEscape = byte === BACKSLASH;
+      return;
+    }
+    if (this.#escaped > 0) this.#escaped--;
+    if (byte === BACKSLASH) this.#isEscape = true;
+    this.#keep(byte);
+  }
+
+  #structure(byte: number): void {
+    const depth = this.#open.length;
+    if (depth === 0) {
+      if (byte === OPEN_BRACE) this.#begin(byte);
+      // An outermost list is not part of an object: its own objects are passed on.
+      else if (byte === OPEN_BRACKET) this.#open.push(true);
+      return;
+    }
+    if (depth === 1 && this.#open[0] === true) {
+      if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#begin(byte);
+      else if (byte === CLOSE_BRACKET) this.#open = [];
+      else if (byte === QUOTE) this.#beginText();
+      return;
+    }
+    switch (byte) {
+      case QUOTE:
+        this.#beginText();
+        return;
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
+        this.#restoreComma();
+        this.#descend(byte === OPEN_BRACKET);
+        this.#keep(byte);
+        return;
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
+        this.#scalars = 0;
+        this.#open.pop();
+        this.#keep(byte);
+        if (this.#isOutside()) this.#finish();
+        return;
+      case COMMA:
+        if (this.#open[depth - 1] === true) this.#scalars++;
+        break;
+      default:
+    }
+    // Of a long list of numbers, the first ones are kept; the rest is dropped with its commas.
+    if (this.#scalars < MAX_NUMBERS) this.#keep(byte);
+  }
+
+  #isOutside(): boolean {
+    return this.#open.length === 0 || (this.#open.length === 1 && this.#open[0] === true);
+  }
+
+  #begin(byte: number): void {
+    this.#length = 0;
+    this.#isLost = false;
+    this.#scalars = 0;
+    this.#open.push(byte === OPEN_BRACKET);
+    this.#keep(byte);
+  }
+
+  #beginText(): void {
+    this.#restoreComma();
+    this.#isInText = true;
+    this.#escaped = 0;
+    this.#isSkipping = false;
+    this.#textBytes = 0;
+    this.#keep(QUOTE);
+  }
+
+  /** Restores the comma after a shortened list of numbers. */
+  #restoreComma(): void {
+    if (this.#scalars >= MAX_NUMBERS) this.#keep(COMMA);
+    this.#scalars = 0;
+  }
+
+  #descend(isList: boolean): void {
+    if (this.#open.length >= MAX_DEPTH) this.#isLost = true;
+    this.#open.push(isList);
+  }
+
+  #keep(byte: number): void {
+    if (this.#isLost) return;
+    if (this.#length === this.#kept.length) {
+      if (this.#length >= MAX_OBJECT_BYTES) {
+        this.#isLost = true;
+        return;
+      }
+      const larger = Buffer.allocUnsafe(this.#length * 4);
+      this.#kept.copy(larger);
+      this.#kept = larger;
+    }
+    this.#kept[this.#length++] = byte;
+  }
+
+  #finish(): void {
+    if (!this.#isLost) this.#onObject(this.#kept.toString("utf8", 0, this.#length));
+    this.#length = 0;
+    this.#isLost = false;
+  }
+}

@@ -1,0 +1,66 @@
+/** The value of the provider's credential in the bytes of a successful native reply: masked, with the length that it has. */
+
+import { Secret, type HttpCall } from "@sluice/contract";
+
+/** Shorter values occur in ordinary words: a secret is none. */
+const MIN_SECRET_CHARACTERS = 8;
+const MASK = "*".charCodeAt(0);
+const NOTHING = Buffer.alloc(0);
+
+/** Takes the pieces of a body, and gives them masked. A value that is split over several pieces is found. */
+export interface Masker {
+  push(chunk: Uint8Array): Uint8Array;
+  /** What was held back. */
+  end(): Uint8Array;
+}
+
+/**
+ * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for a call without one. The common
+ * piece costs one search for each credential. Only the end of a piece that begins a credential is held back.
+ */
+export function createMasker(headers: HttpCall["headers"]): Masker | undefined {
+  const forms = maskedForms(headers);
+  if (forms.length === 0) return undefined;
+  let held: Buffer = NOTHING;
+  return {
+    push(chunk) {
+      const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      let bytes = held.length === 0 ? piece : Buffer.concat([held, piece]);
+      for (const form of forms) bytes = masked(bytes, form, bytes === piece);
+      const from = Math.min(...forms.map((form) => beginOf(bytes, form)));
+      // A copy: a part of a piece would keep the whole of it.
+      held = from === bytes.length ? NOTHING : Buffer.from(bytes.subarray(from));
+      return bytes.subarray(0, from);
+    },
+    end: () => held,
+  };
+}
+
+function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
+  const forms = new Set<string>();
+  for (const [name, value] of Object.entries(headers)) {
+    if (!(value instanceof Secret) && name !== "authorization") continue;
+    // The scheme is no secret.
+    const bare = (value instanceof Secret ? value.reveal() : value).replace(/^\S+\s+/, "");
+    if (bare.length < MIN_SECRET_CHARACTERS) continue;
+    forms.add(bare).add(JSON.stringify(bare).slice(1, -1)).add(encodeURIComponent(bare));
+  }
+  return [...forms].map((form) => Buffer.from(form));
+}
+
+/** The bytes with a form masked. `isForeign`: they are not ours to write to. */
+function masked(bytes: Buffer, form: Buffer, isForeign: boolean): Buffer {
+  let at = bytes.indexOf(form);
+  if (at < 0) return bytes;
+  const own = isForeign ? Buffer.from(bytes) : bytes;
+  for (; at >= 0; at = own.indexOf(form, at + form.length)) own.fill(MASK, at, at + form.length);
+  return own;
+}
+
+/** Where the beginning of a form stands at the very end of the bytes; their length where none does. */
+function beginOf(bytes: Buffer, form: Buffer): number {
+  const first = form[0] as number;
+  let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1));
+  while (at >= 0 && bytes.compare(form, 0, bytes.length - at, at) !== 0) at = bytes.indexOf(first, at + 1);
+  return at < 0 ? bytes.length : at;
+}

@@ -1,0 +1,128 @@
+/**
+ * Reads the usage of a native reply from its bytes without changing them, and keeps its texts in
+ * case no usage arrives.
+ */
+
+import type { JsonObject, Usage } from "@sluice/contract";
+import { isObject } from "@sluice/kit";
+import { ObservedText } from "../openai/tokens/observed-text.ts";
+import { nativeTexts } from "./native-texts.ts";
+import { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "@sluice/kit/internals";
+import { readNativeUsage } from "@sluice/kit/passthrough";
+import { createReplyEvents } from "./reply-events.ts";
+
+/** Reads passing bytes. An unreadable reply has no usage, which is not a failure. */
+export interface UsageMeter {
+  push(chunk: Uint8Array): void;
+  /** The usage so far, after the reply ended or was cut. */
+  end(): Usage | undefined;
+  /** Whether the usage covers the whole reply, where it ended by its dialect (`isCut` false) or was cut. */
+  isTotal(isCut: boolean): boolean;
+  /** Whether the framing of the reply is known, so that its texts can be counted. */
+  readonly isRead: boolean;
+  /** The texts of the reply, or a sample that stands for `scale` times as much. */
+  texts(): readonly string[];
+  scale(): number;
+  /** The id of the reply in its first event, or in the whole reply. Absent: none was found. */
+  readonly replyId?: unknown;
+}
+
+/** A member that only chunks of chat completions have. */
+const CHAT_CHUNK = '"object":"chat.completion.chunk"';
+
+/** Words in events with a usage; most events have none of them. */
+const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_count"'];
+
+/**
+ * A meter for a reply. The bytes decide about the framing. The content type is read only for images
+ * and to recognise a stream early. A bare image counts as generated where the reply has a finish
+ * reason (`finish-reason`, Stability's header); any other is a file.
+ */
+export function createUsageMeter(contentType: string | undefined, finishReason?: string): UsageMeter {
+  if (contentType?.trim().toLowerCase().startsWith("image/") === true && finishReason !== undefined) {
+    const usage = pieces(finishReason === "SUCCESS" ? 1 : 0);
+    return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: () => 1 };
+  }
+  return new EventMeter(contentType);
+}
+
+class EventMeter implements UsageMeter {
+  replyId: unknown;
+  /** Chunks of chat completions: their texts are found without parsing. */
+  readonly #chat = new ObservedText();
+  readonly #others = new ObservedText(nativeTexts);
+  readonly #events;
+  #usage: Usage | undefined;
+  #place: "start" | "part" | "end" | undefined;
+  #count = 0;
+
+  constructor(contentType: string | undefined) {
+    this.#events = createReplyEvents(contentType, (text) => this.#read(innerText(text)));
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#events.push(chunk);
+  }
+
+  end(): Usage | undefined {
+    this.#events.end();
+    return this.#usage;
+  }
+
+  isTotal(isCut: boolean): boolean {
+    return this.#usage !== undefined && (this.#place === "end" || (!isCut && this.#place === "part"));
+  }
+
+  get isRead(): boolean {
+    return this.#events.isRead === true;
+  }
+
+  texts(): readonly string[] {
+    return [...this.#chat.texts(), ...this.#others.texts()];
+  }
+
+  scale(): number {
+    let kept = 0;
+    let said = this.#events.cutBytes;
+    for (const observed of [this.#chat, this.#others]) {
+      const characters = observed.texts().reduce((sum, { length }) => sum + length, 0);
+      kept += characters;
+      said += characters * observed.scale;
+    }
+    return kept === 0 ? 1 : said / kept;
+  }
+
+  #read(text: string): void {
+    const observed = text.includes(CHAT_CHUNK) ? this.#chat : this.#others;
+    observed.add({ raw: text, chunk: () => objectOf(text) });
+    // The first event may be the whole reply, in a form that reports its usage without one of the
+    // words.
+    const isFirst = this.#count++ === 0;
+    const isWorthwhile = isFirst || USAGE_WORDS.some((word) => text.includes(word));
+    if (!isWorthwhile) return;
+    let event: JsonObject;
+    try {
+      event = objectOf(text);
+    } catch {
+      return;
+    }
+    if (isFirst) this.replyId = carriedReply(event).id;
+    const found = readNativeUsage(event);
+    if (found === undefined) return;
+    this.#usage = joinUsage(this.#usage, found);
+    this.#place = usagePlace(event);
+  }
+}
+
+function objectOf(text: string): JsonObject {
+  const value: unknown = JSON.parse(text);
+  return isObject(value) ? value : {};
+}
+
+/** A chunk of Bedrock's InvokeModelWithResponseStream holds the model's own event as base64. */
+const CHUNK_START = /^\s*\{\s*"bytes"\s*:\s*"([A-Za-z0-9+/=]+)"/;
+
+function innerText(data: string): string {
+  const [, inner] = CHUNK_START.exec(data) ?? [];
+  return inner === undefined ? data : Buffer.from(inner, "base64").toString("utf8");
+}

@@ -1,0 +1,134 @@
+/**
+ * The JSON events of a native reply in any framing: server-sent events, binary event streams, lines
+ * or a list of objects, one object. The first bytes decide about the framing, not the content type,
+ * which a proxy may have changed.
+ */
+
+import { crc32 } from "node:zlib";
+import { createFrameReader } from "@sluice/kit/internals";
+import { JsonValues } from "./json-values.ts";
+
+/** Takes the bytes of a reply. */
+export interface ReplyEvents {
+  push(chunk: Uint8Array): void;
+  /** Ends the input. */
+  end(): void;
+  /** Whether the framing is known; `undefined` before that is decided. */
+  readonly isRead: boolean | undefined;
+  /** Bytes of skipped texts, see `JsonValues`. */
+  readonly cutBytes: number;
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+/** Length and CRC of a binary frame's prelude. */
+const PRELUDE_BYTES = 12;
+const PRELUDE_CRC_AT = 8;
+/** The number of bytes that identify a text framing. */
+const TEXT_HEAD_BYTES = 16;
+const SSE_START = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)\r?$/;
+const DATA = [..."data:"].map((letter) => letter.charCodeAt(0));
+
+/** A reader that passes on each event's text. */
+export function createReplyEvents(contentType: string | undefined, onEvent: (text: string) => void): ReplyEvents {
+  const values = new JsonValues(onEvent);
+  const isStreamType = contentType?.toLowerCase().startsWith("text/event-stream") === true;
+  let head = Buffer.alloc(0);
+  let push: ((chunk: Uint8Array) => void) | undefined;
+  let isRead: boolean | undefined;
+  const choose = (isWhole: boolean): void => {
+    const detected = framingOf(head, isWhole);
+    if (detected === undefined) return;
+    // Where the bytes do not say, the type does: fields that are not known may stand first.
+    const framing = detected === "unknown" && isStreamType ? "lines" : detected;
+    isRead = framing !== "unknown";
+    push = framing === "unknown" ? () => {} : readerOf(framing, values, onEvent);
+    push(head);
+    head = Buffer.alloc(0);
+  };
+  return {
+    push(chunk) {
+      if (push !== undefined) {
+        push(chunk);
+        return;
+      }
+      head = Buffer.concat([head, chunk]);
+      choose(false);
+    },
+    end() {
+      if (push === undefined && head.length > 0) choose(true);
+    },
+    get isRead() {
+      return isRead;
+    },
+    get cutBytes() {
+      return values.cutBytes;
+    },
+  };
+}
+
+type Framing = "json" | "lines" | "frames" | "unknown";
+
+function framingOf(head: Buffer, isWhole: boolean): Framing | undefined {
+  if (head.length >= PRELUDE_BYTES && crc32(head.subarray(0, PRELUDE_CRC_AT)) === head.readUInt32BE(PRELUDE_CRC_AT))
+    return "frames";
+  // A binary frame begins with the high byte of a length.
+  if (head[0] === 0 && head.length < PRELUDE_BYTES && !isWhole) return undefined;
+  const text = head
+    .toString("latin1", 0, head.length)
+    .replace(/^\u00ef\u00bb\u00bf/, "")
+    .trimStart();
+  if (text === "" && !isWhole && head.length < 64 * 1_024) return undefined;
+  if (text.startsWith("{") || text.startsWith("[")) return "json";
+  if (SSE_START.test(text)) return "lines";
+  return text.length < TEXT_HEAD_BYTES && !isWhole ? undefined : "unknown";
+}
+
+function readerOf(framing: Exclude<Framing, "unknown">, values: JsonValues, onEvent: (text: string) => void) {
+  switch (framing) {
+    case "json":
+      return (chunk: Uint8Array): void => values.push(chunk);
+    case "lines":
+      return eventLines(values);
+    case "frames": {
+      let isWhole = true;
+      const reader = createFrameReader(({ data }) => onEvent(data));
+      return (chunk: Uint8Array): void => {
+        if (!isWhole) return;
+        try {
+          reader.push(chunk);
+        } catch {
+          // A damaged or too large frame: the bytes are still relayed, and the events so far count.
+          isWhole = false;
+        }
+      };
+    }
+  }
+}
+
+/** Server-sent events: the text after `data:` in their lines. An empty line ends an event. */
+function eventLines(values: JsonValues): (chunk: Uint8Array) => void {
+  /** The number of matched letters of `data:`; -1 for any other line. */
+  let matched = 0;
+  let isEmpty = true;
+  return (chunk) => {
+    let from = 0;
+    while (from < chunk.length) {
+      if (matched === DATA.length) {
+        const end = chunk.indexOf(LINE_FEED, from);
+        values.push(chunk.subarray(from, end < 0 ? chunk.length : end));
+        if (end < 0) return;
+        from = end;
+      }
+      const byte = chunk[from++] as number;
+      if (byte === LINE_FEED) {
+        if (isEmpty) values.reset();
+        matched = 0;
+        isEmpty = true;
+      } else if (byte !== CARRIAGE_RETURN) {
+        isEmpty = false;
+        matched = matched >= 0 && byte === DATA[matched] ? matched + 1 : -1;
+      }
+    }
+  };
+}

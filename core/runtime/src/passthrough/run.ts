@@ -1,0 +1,190 @@
+/** One native call: bytes in both directions, with the usage read on the way. */
+
+import {
+  type Attempt,
+  type BytesReply,
+  type Clock,
+  GatewayError,
+  type HttpCall,
+  isGatewayError,
+  type NativeUsage,
+  type ProviderInstance,
+} from "@sluice/contract";
+import { noted } from "../transport/attempt.ts";
+import { authorize } from "../transport/calls/authorize.ts";
+import { closing } from "../stream/closing.ts";
+import { asGatewayError } from "@sluice/kit/internals";
+import type { ConnectionPlace } from "@sluice/kit/internals";
+import type { Upstream, UpstreamResponse } from "@sluice/kit/internals";
+import { foreignReplyId, upstreamRequestId } from "../transport/upstream-request-id.ts";
+import { cleanErrorBody, cleanErrorHeaders } from "./error-body.ts";
+import { createReplyDecoder, type ReplyDecoder } from "./decoder.ts";
+import { createMasker, type Masker } from "./mask.ts";
+import { createUsageMeter, type UsageMeter } from "./meter.ts";
+import { readHeaderUsage } from "@sluice/kit/passthrough";
+import { nativeReplyHeaders } from "./reply-headers.ts";
+
+/** Options of a native call. */
+export interface PassthroughOptions {
+  readonly provider: ProviderInstance;
+  readonly upstream: Upstream;
+  readonly call: HttpCall;
+  /** The record to fill. */
+  readonly attempt: Attempt;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The connection of the call (`enterUpstream`). The call releases it. */
+  readonly place?: ConnectionPlace | undefined;
+  /** The source of the reply's usage. Absent: `text`. */
+  readonly usage?: NativeUsage;
+  /** Whether the endpoint generates text. A total of zero is then wrong for a reply with text. */
+  readonly generates?: boolean;
+  /** The gateway's own address of the provider, for headers that name the upstream's. Absent: those headers are dropped. */
+  readonly address?: string | undefined;
+}
+
+/**
+ * Makes a native call. Resolves with the response's head for any status: status, body and errors
+ * are the upstream's. The provider's credential is removed from errors, and masked elsewhere. The
+ * gateway asks for no content coding; a compressed reply is relayed unchanged. Throws only without
+ * a response. The body records the attempt's end.
+ */
+export async function runPassthrough(options: PassthroughOptions): Promise<BytesReply> {
+  const { provider, upstream, attempt, signal, clock, place, usage = "text" } = options;
+  if (attempt.noted !== undefined) await noted(attempt, place);
+  const startedMs = clock.monotonic();
+  // From here the request may be billed: an unreported usage is counted from it.
+  if (usage === "text" || usage === "prompt") attempt.replyTexts = () => [];
+  // Such a reply has no text: only its prompt can be counted.
+  if (usage === "prompt") attempt.reserved = undefined;
+  try {
+    const call = await authorize(provider.translation, options.call, signal);
+    // A read is not billed.
+    const sent = call.method === "POST" ? { attempt } : {};
+    const response = await upstream.send(call, { signal, timeouts: provider.timeouts, place, ...sent });
+    attempt.upstreamMs = clock.monotonic() - startedMs;
+    attempt.upstreamRequestId = upstreamRequestId(response.headers);
+    const { status } = response;
+    // A refusal is not billed.
+    if (status >= 300) attempt.isUnanswered = false;
+    if (status > 599) {
+      const error = new GatewayError(
+        "upstream_invalid_response",
+        `The upstream answered with the invalid HTTP status ${status}.`,
+      );
+      response.body.cancel(error);
+      throw error;
+    }
+    const headers = nativeReplyHeaders(response, call, provider, options.address);
+    const isCoded = (headers["content-encoding"] ?? "identity") !== "identity";
+    const masker = status < 400 && !isCoded ? createMasker(call.headers) : undefined;
+    const body = meteredBody(response, options, masker);
+    if (status < 400) return { kind: "bytes", status, headers, body };
+    const cleaned = closing(cleanErrorBody(body, headers, call), () => body.return());
+    return { kind: "bytes", status, headers: cleanErrorHeaders(headers), body: cleaned };
+  } catch (error) {
+    place?.release();
+    const failure = asGatewayError(error);
+    attempt.outcome = "failure";
+    attempt.error = failure;
+    attempt.endedAtMs = clock.now();
+    throw failure;
+  }
+}
+
+/** The masked body. A reader that stops early or never begins destroys the connection. */
+function meteredBody(
+  response: UpstreamResponse,
+  options: PassthroughOptions,
+  masker: Masker | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { attempt, clock, signal, usage = "text" } = options;
+  const { body, status } = response;
+  // A refusal is not billed, and a free reply is not counted.
+  const metering = status < 400 && usage !== "free" ? openMetering(response) : undefined;
+  let ending: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    const isCut = attempt.outcome === undefined;
+    if (isCut) {
+      attempt.outcome = "partial";
+      attempt.error ??= isGatewayError(signal.reason)
+        ? signal.reason
+        : new GatewayError("client_closed", "The client closed the connection.");
+      body.cancel(attempt.error);
+    }
+    await metering?.decoder?.end();
+    if (metering !== undefined) record(metering.meter, response, options, isCut);
+    attempt.endedAtMs = clock.now();
+  };
+  const endOnce = (): Promise<void> => (ending ??= end());
+  return closing(readBody(response, options, { metering, masker }, endOnce), endOnce);
+}
+
+async function* readBody(
+  { body, status }: UpstreamResponse,
+  { attempt, clock }: PassthroughOptions,
+  { metering, masker }: { readonly metering: Metering | undefined; readonly masker: Masker | undefined },
+  end: () => Promise<void>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for (let chunks = await body.read(); chunks !== undefined; chunks = await body.read()) {
+      if (status < 400) attempt.firstContentAtMs ??= clock.now();
+      for (const chunk of chunks) {
+        metering?.push(chunk);
+        const shown = masker === undefined ? chunk : masker.push(chunk);
+        if (shown.length > 0) yield shown;
+      }
+    }
+    const rest = masker?.end();
+    if (rest !== undefined && rest.length > 0) yield rest;
+    attempt.outcome = status < 400 ? "success" : "failure";
+    if (status >= 400)
+      attempt.error = new GatewayError("upstream_rejected", `The upstream answered with status ${status}.`, { status });
+  } catch (error) {
+    attempt.error = asGatewayError(error);
+    // One that breaks before its first byte is billed as one of the chat route.
+    if (attempt.firstContentAtMs === undefined) attempt.outcome = "failure";
+    throw attempt.error;
+  } finally {
+    await end();
+  }
+}
+
+interface Metering {
+  readonly meter: UsageMeter;
+  readonly decoder: ReplyDecoder | undefined;
+  push(chunk: Uint8Array): void;
+}
+
+function openMetering({ headers }: UpstreamResponse): Metering {
+  const { "content-type": type, "content-encoding": coding, "finish-reason": ended } = headers;
+  const meter = createUsageMeter(textOf(type), textOf(ended));
+  const isCoded = coding !== undefined && coding !== "identity";
+  const decoder = isCoded ? createReplyDecoder(String(coding), (chunk) => meter.push(chunk)) : undefined;
+  return { meter, decoder, push: (chunk) => (isCoded ? decoder : meter)?.push(chunk) };
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The reported usage, or the counted one. */
+function record(meter: UsageMeter, { headers }: UpstreamResponse, options: PassthroughOptions, isCut: boolean): void {
+  const { attempt, usage = "text", generates = false } = options;
+  const reported = meter.end();
+  attempt.completionId = foreignReplyId(meter.replyId, undefined);
+  const total = meter.isTotal(isCut) ? reported : (readHeaderUsage(headers) ?? (usage === "reported" ? reported : undefined));
+  if (usage === "text" && meter.isRead) {
+    attempt.replyTexts = () => meter.texts();
+    attempt.replyScale = () => meter.scale();
+  } else if (usage === "text" && attempt.outcome !== "failure") {
+    attempt.replyTexts = undefined;
+  }
+  if (total !== undefined) {
+    if (!generates) attempt.replyTexts = undefined;
+    attempt.usage = total;
+    attempt.usageSource = "provider";
+    return;
+  }
+  attempt.leastUsage = reported;
+}

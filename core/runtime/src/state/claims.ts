@@ -1,0 +1,80 @@
+/** One claim against what is kept under its key. */
+
+import type { BudgetClaim, Claim, ClaimState, TakeResult } from "@sluice/contract";
+import { addNow, emptyMs, type SlidingWindow, waitMs } from "./window.ts";
+
+/** Slots in use. */
+export interface Slots {
+  inFlight: number;
+}
+
+/** Money of a period. Until the ledger was asked, `spent` is what was settled since. */
+export interface Budget {
+  spent: number;
+  reserved: number;
+  isSeeded: boolean;
+}
+
+/** What a claim is decided by. */
+export type Entry = SlidingWindow | Slots | Budget;
+
+/** Whether there is room for a claim. A window has been advanced. */
+export function fits(claim: Claim, entry: Entry): boolean {
+  if (claim.kind === "window") return (entry as SlidingWindow).used + claim.amount <= claim.limit;
+  if (claim.kind === "concurrent") return (entry as Slots).inFlight < claim.limit;
+  const { spent, reserved } = entry as Budget;
+  return spent + reserved + claim.amountNanoUsd <= claim.limitNanoUsd;
+}
+
+/** Takes what fits. Returns the part of the window it went into. */
+export function add(claim: Claim, entry: Entry): number {
+  if (claim.kind === "window") {
+    addNow(entry as SlidingWindow, claim.amount);
+    return (entry as SlidingWindow).newest;
+  }
+  if (claim.kind === "concurrent") (entry as Slots).inFlight += 1;
+  else (entry as Budget).reserved += claim.amountNanoUsd;
+  return 0;
+}
+
+/** How a claim stands. */
+export function stateOf(claim: Claim, entry: Entry, nowMs: number): ClaimState {
+  if (claim.kind === "window") {
+    const window = entry as SlidingWindow;
+    return { limit: claim.limit, remaining: Math.max(0, claim.limit - window.used), resetMs: emptyMs(window, nowMs) };
+  }
+  if (claim.kind === "concurrent") {
+    const remaining = Math.max(0, claim.limit - (entry as Slots).inFlight);
+    return { limit: claim.limit, remaining, resetMs: undefined };
+  }
+  return { limit: claim.limitNanoUsd, remaining: leftOf(claim, entry as Budget), resetMs: undefined };
+}
+
+function leftOf({ limitNanoUsd }: BudgetClaim, { spent, reserved }: Budget): number {
+  return Math.max(0, limitNanoUsd - spent - reserved);
+}
+
+/** The answer when a claim does not fit: how long all windows would take, and how each claim stands. */
+export function refusal(claims: readonly Claim[], entries: readonly Entry[], failedIndex: number, nowMs: number): TakeResult {
+  const neverFits = claims.some((claim, at) => at === failedIndex && amountOf(claim) > limitOf(claim));
+  const waits = claims.map((claim, at) =>
+    claim.kind === "window" && claim.amount <= claim.limit
+      ? waitMs(entries[at] as SlidingWindow, nowMs, claim.amount, claim.limit)
+      : 0,
+  );
+  return {
+    outcome: "refused",
+    failedIndex,
+    neverFits,
+    retryAfterMs: claims[failedIndex]!.kind !== "window" || neverFits ? undefined : Math.max(...waits),
+    states: claims.map((claim, at) => stateOf(claim, entries[at]!, nowMs)),
+  };
+}
+
+function amountOf(claim: Claim): number {
+  return claim.kind === "window" ? claim.amount : claim.kind === "budget" ? claim.amountNanoUsd : 1;
+}
+
+function limitOf(claim: Claim): number {
+  return claim.kind === "budget" ? claim.limitNanoUsd : claim.limit;
+}

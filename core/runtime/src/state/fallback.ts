@@ -1,0 +1,104 @@
+/** The fallback of shared state: the decisions of this process while the server is away. */
+
+import type { Claim, Clock, Reservation, StateDriver, TakeResult } from "@sluice/contract";
+import { createDecisions, type LocalDecisions } from "./decisions.ts";
+import { createRecords, type LocalRecords } from "./records.ts";
+import { createReplay, longestLeaseMs, type Replay } from "./replay.ts";
+import { createShares, type Shares } from "./shares.ts";
+
+/** Decides at this gateway's share of the limits, and keeps what the server must learn when it is back. */
+export class Fallback {
+  readonly records: LocalRecords;
+  readonly #driver: StateDriver;
+  readonly #decisions: LocalDecisions;
+  readonly #shares: Shares;
+  readonly #replay: Replay;
+
+  constructor(driver: StateDriver, instances: number, clock: Clock) {
+    this.#driver = driver;
+    this.#decisions = createDecisions({ clock });
+    this.#shares = createShares(instances);
+    this.#replay = createReplay(driver, this.#decisions);
+    this.records = createRecords({ clock });
+  }
+
+  /** Begins to decide. The ledger says from here on what was spent; what is reserved is held here already. */
+  begin(): void {
+    this.#decisions.forgetSpent();
+    this.#shares.clear();
+  }
+
+  take(reservation: Reservation, leaseMs: number): TakeResult {
+    const result = this.#decisions.take(this.#shares.scaled(reservation), leaseMs);
+    if (result.outcome === "granted") this.#replay.owe(reservation, leaseMs);
+    return this.#shares.unscaled(reservation, result);
+  }
+
+  /** Decides a reservation whose fate at the server is not known. A refusal is settled there later. */
+  takeUncertain(reservation: Reservation, leaseMs: number): TakeResult {
+    const result = this.take(reservation, leaseMs);
+    if (result.outcome === "refused") {
+      this.#replay.keep({ id: reservation.id, claims: reservation.claims.map(withoutAmount) });
+    }
+    return result;
+  }
+
+  /** Holds a reservation that the server granted. */
+  adopt(reservation: Reservation, leaseMs: number): void {
+    this.#decisions.adopt(reservation, leaseMs);
+  }
+
+  /** Ends a reservation here. The server learns of it elsewhere: by its driver, or by `keep`. */
+  settle(reservation: Reservation): void {
+    this.#decisions.settle(reservation);
+  }
+
+  /** Keeps a settlement for the server. */
+  keep(reservation: Reservation): void {
+    this.#replay.keep(reservation);
+  }
+
+  renew(reservations: readonly Reservation[], leaseMs: number): void {
+    this.#decisions.renew(reservations, leaseMs);
+  }
+
+  seed(key: string, spentNanoUsd: number): void {
+    this.#shares.seeded(key, spentNanoUsd);
+    this.#decisions.seed(key, spentNanoUsd);
+  }
+
+  /** Seeds a budget at the server. A budget that the server lost gets back the reservations that are held here. */
+  async seedServer(key: string, spentNanoUsd: number): Promise<void> {
+    const held = this.#decisions.held(key);
+    const restored = held.length > 0 ? this.#driver.renew(held, longestLeaseMs(held)) : undefined;
+    await Promise.all([restored, this.#driver.seed(key, spentNanoUsd)]);
+  }
+
+  read(keys: readonly string[]): ReturnType<LocalDecisions["read"]> {
+    return this.#decisions.read(keys);
+  }
+
+  reset(key: string): void {
+    this.#decisions.reset(key);
+  }
+
+  /** Sends what the server missed until little is left. Rejects when the server fails. */
+  catchUp(): Promise<void> {
+    return this.#replay.catchUp();
+  }
+
+  /** Sends the rest, before any later call of the driver. Rejects when the server fails. */
+  flush(): Promise<void> {
+    return this.#replay.flush();
+  }
+
+  /** How many settlements were dropped since the last call. */
+  takeDropped(): number {
+    return this.#replay.takeDropped();
+  }
+}
+
+function withoutAmount(claim: Claim): Claim {
+  if (claim.kind === "window") return { ...claim, amount: 0 };
+  return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
+}

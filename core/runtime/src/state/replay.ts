@@ -1,0 +1,88 @@
+/** What a server of shared state missed: settlements are kept in order and sent when it is back. */
+
+import type { Reservation, StateDriver } from "@sluice/contract";
+import type { HeldReservation, LocalDecisions } from "./decisions.ts";
+
+/** Settlements, and reservations granted meanwhile, that the server has yet to hear of. */
+export interface Replay {
+  /** Keeps a settlement. Beyond the bound the oldest are lost; their cost is in the ledger. */
+  keep(reservation: Reservation): void;
+  /** Notes a reservation granted here while `catchUp` runs; those from before it finds by itself. */
+  owe(reservation: Reservation, leaseMs: number): void;
+  /** Sends what is kept, then what is held here, until little is left. Rejects when the server fails; what was not sent is kept. */
+  catchUp(): Promise<void>;
+  /** Sends the rest at once: all of it is on its way when this returns, before whatever is sent next. */
+  flush(): Promise<void>;
+  /** How many settlements were lost since this was last asked. */
+  takeDropped(): number;
+}
+
+const MAX_KEPT = 20_000;
+/** Sent together. */
+const BATCH = 64;
+/** Under a load that brings more than is sent meanwhile, catching up ends all the same. */
+const MAX_ROUNDS = 1_000;
+
+interface Owed {
+  readonly reservation: Reservation;
+  readonly leaseMs: number;
+}
+
+/** Settlements for a driver; what is held is asked of the decisions of this process. */
+export function createReplay(driver: StateDriver, local: LocalDecisions): Replay {
+  let kept: Reservation[] = [];
+  let owed: Owed[] = [];
+  let isCatchingUp = false;
+  let dropped = 0;
+
+  const sendSome = async (count: number): Promise<void> => {
+    const settlements = kept.splice(0, count);
+    const grants = owed.splice(0, count);
+    try {
+      await Promise.all([
+        // A reservation goes before its settlement: one that is settled cannot be held again.
+        ...grants.map(({ reservation, leaseMs }) => driver.renew([reservation], leaseMs)),
+        ...settlements.map((reservation) => driver.settle(reservation)),
+      ]);
+    } catch (error) {
+      // A settlement that did arrive does nothing the second time.
+      kept = [...settlements, ...kept];
+      throw error;
+    }
+  };
+
+  return {
+    keep(reservation) {
+      kept.push(reservation);
+      if (kept.length <= MAX_KEPT) return;
+      // In slices: dropping one at a time would move all the others each time.
+      dropped += BATCH;
+      kept = kept.slice(BATCH);
+    },
+    owe(reservation, leaseMs) {
+      if (isCatchingUp) owed.push({ reservation, leaseMs });
+    },
+    async catchUp() {
+      owed = [];
+      isCatchingUp = true;
+      const held = local.held();
+      for (let rounds = 0; kept.length > 0 && rounds < MAX_ROUNDS; rounds += 1) await sendSome(BATCH);
+      for (let at = 0; at < held.length; at += BATCH) await driver.renew(held.slice(at, at + BATCH), longestLeaseMs(held));
+      for (let rounds = 0; kept.length + owed.length > BATCH && rounds < MAX_ROUNDS; rounds += 1) await sendSome(BATCH);
+    },
+    async flush() {
+      isCatchingUp = false;
+      await sendSome(Infinity);
+    },
+    takeDropped() {
+      const count = dropped;
+      dropped = 0;
+      return count;
+    },
+  };
+}
+
+/** The longest lease that still runs, in whole milliseconds; 0 without any. */
+export function longestLeaseMs(held: readonly HeldReservation[]): number {
+  return Math.ceil(held.reduce((longest, { leaseLeftMs }) => Math.max(longest, leaseLeftMs), 0));
+}

@@ -1,0 +1,237 @@
+/** One attempt: sends a call and returns a reply, a primed stream or an error. It also keeps the attempt's record. */
+
+import {
+  type Attempt,
+  type Clock,
+  type DecodedReply,
+  GatewayError,
+  type HttpCall,
+  type ProviderInstance,
+  type ProviderRequest,
+  type ProviderTimeouts,
+  type Reply,
+  type UpstreamCall,
+} from "@sluice/contract";
+import { prepareJson } from "@sluice/kit/internals";
+import { replyTexts } from "../openai/tokens/reply-texts.ts";
+import { authorize } from "./calls/authorize.ts";
+import { encodeInTurns } from "./calls/encode-in-slices.ts";
+import { asGatewayError } from "@sluice/kit/internals";
+import type { CommitAfter } from "./hold.ts";
+import { localResponse } from "./calls/local.ts";
+import type { FirstContent } from "./replies/first-content.ts";
+import { openStream } from "./stream.ts";
+import { wholeAsStream } from "./replies/whole-stream.ts";
+import type { ConnectionPlace } from "@sluice/kit/internals";
+import { nextTurn } from "@sluice/kit/internals";
+import { errorWithoutCredential, textWithoutCredential } from "./without-credential.ts";
+import type { Upstream, UpstreamResponse } from "@sluice/kit/internals";
+import { foreignReplyId, upstreamRequestId } from "./upstream-request-id.ts";
+
+/** Options of an attempt. */
+export interface AttemptOptions {
+  readonly provider: ProviderInstance;
+  readonly upstream: Upstream;
+  readonly request: ProviderRequest;
+  readonly call: UpstreamCall;
+  /** The record to fill. */
+  readonly attempt: Attempt;
+  /** Whether a streaming client asked for the usage chunk. */
+  readonly includeUsage: boolean;
+  /** Holds a stream back beyond its first content. Absent: not at all. */
+  readonly commitAfter?: CommitAfter | undefined;
+  /**
+   * Counts bytes of a whole reply before they are kept; returns false when they do not fit. Absent:
+   * they are not counted.
+   */
+  readonly hold?: ((bytes: number) => boolean) | undefined;
+  /** The maximum time of a stream without content. Absent: unlimited while events arrive. */
+  readonly firstContent?: FirstContent | undefined;
+  /** Called once, when an unreadable event of the stream is left out. */
+  readonly onDropped?: (() => void) | undefined;
+  /** The maximum time to the first byte. Absent: the provider's. */
+  readonly firstByteMs?: number | undefined;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The connection of the call (`enterUpstream`). The attempt releases it. */
+  readonly place?: ConnectionPlace | undefined;
+  /** Receives the progress of the attempt. */
+  readonly observer?: AttemptObserver | undefined;
+}
+
+/** Receives the progress of one attempt. */
+export interface AttemptObserver {
+  /** The head of a successful response arrived. */
+  answered(): void;
+  /** The attempt has its outcome. A successfully opened stream ends later and is not reported here. */
+  ended(): void;
+}
+
+/** A reply with more bytes is decoded in a turn of the event loop of its own. */
+const LARGE_REPLY_BYTES = 131_072;
+const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+/** Maximum bytes and time for reading an error reply. */
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_ERROR_MS = 2_000;
+
+/**
+ * Makes one upstream call. Resolves with a whole reply, or with a stream whose first content has
+ * arrived and that was held as `commitAfter` requires. Every earlier failure is thrown as a
+ * GatewayError and recorded as a failed attempt. A stream records its own end.
+ */
+export async function runAttempt(options: AttemptOptions): Promise<Reply> {
+  const { attempt, clock } = options;
+  if (attempt.noted !== undefined) await noted(attempt, options.place);
+  const startedMs = clock.monotonic();
+  const sent: Sent = { headers: options.call.kind === "http" ? options.call.headers : {} };
+  try {
+    const reply = await run(options, startedMs, sent);
+    attempt.upstreamMs ??= clock.monotonic() - startedMs;
+    if (attempt.outcome !== undefined) options.observer?.ended();
+    return reply;
+  } catch (error) {
+    const failure = errorWithoutCredential(asGatewayError(error), sent.headers);
+    attempt.outcome = "failure";
+    attempt.error = failure;
+    attempt.endedAtMs = clock.now();
+    options.observer?.ended();
+    throw failure;
+  }
+}
+
+/**
+ * Waits for the note of the call, for steps that did not. Rejects and releases the connection when
+ * the call must not be made.
+ */
+export async function noted(attempt: Attempt, place: ConnectionPlace | undefined): Promise<void> {
+  try {
+    await attempt.noted;
+  } catch (error) {
+    place?.release();
+    throw error;
+  }
+}
+
+/** The sent call: an upstream's errors may quote its credential. */
+interface Sent {
+  headers: HttpCall["headers"];
+}
+
+async function run(options: AttemptOptions, startedMs: number, sent: Sent): Promise<Reply> {
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, onDropped } = options;
+  const { translation } = provider;
+  const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
+  attempt.upstreamStatus = response.status;
+  attempt.upstreamRequestId = upstreamRequestId(response.headers);
+  if (response.status < 200 || response.status > 299) {
+    attempt.isUnanswered = false;
+    throw await refusal(options, response, sent);
+  }
+  options.observer?.answered();
+  refuseCoding(response);
+  if (request.stream && !isJson(response)) {
+    const translator = translation.stream(request);
+    const { replyId } = request;
+    const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
+    const bounds = { commitAfter, firstContent, onDropped, clean };
+    return openStream({ response, translator, attempt, replyId, includeUsage, clock, startedMs, ...bounds });
+  }
+  const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
+  // A large reply is a piece of work of its own.
+  if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
+  const decoded = decode(options, body, response);
+  settle(options, decoded);
+  // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets
+  // it as a stream.
+  if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
+  return { kind: "whole", status: 200, document: decoded.document };
+}
+
+/** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */
+function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array, { headers }: UpstreamResponse): DecodedReply {
+  try {
+    return provider.translation.decode(body, request, headers);
+  } catch (error) {
+    attempt.isUnanswered = looksLikeReply(body);
+    throw error;
+  }
+}
+
+/**
+ * Whether a body is a JSON object without an error, or events. Pages, empty bodies and errors with
+ * status 200 come from servers that did not run the request.
+ */
+function looksLikeReply(body: Uint8Array): boolean {
+  const text = Buffer.from(body).toString("utf8").trimStart();
+  return /^(?:\{(?!\s*(?:"error"|\}))|data:(?!\s*\[DONE\])|event:(?! ?error))/.test(text);
+}
+
+async function send(options: AttemptOptions, call: HttpCall, sent: Sent): Promise<UpstreamResponse> {
+  const { provider, upstream, signal, attempt, place } = options;
+  const { translation } = provider;
+  let ready;
+  try {
+    ready = authorize(translation, call, signal);
+    if (ready instanceof Promise) ready = await ready;
+    sent.headers = ready.headers;
+    const body = typeof ready.body === "string" ? encodeInTurns(ready.body) : undefined;
+    if (body instanceof Promise) ready = { ...ready, body: await body };
+  } catch (error) {
+    place?.release();
+    throw error;
+  }
+  return upstream.send(ready, { signal, timeouts: timeoutsOf(options), attempt, place });
+}
+
+/** The deadlines of the call: a stream has its own for the first byte. */
+function timeoutsOf({ provider: { timeouts }, request, firstByteMs }: AttemptOptions): ProviderTimeouts {
+  const mostMs = request.stream ? (timeouts.streamFirstByteMs ?? timeouts.firstByteMs) : timeouts.firstByteMs;
+  const ms = Math.min(mostMs, firstByteMs ?? Infinity);
+  return ms === timeouts.firstByteMs ? timeouts : { ...timeouts, firstByteMs: ms };
+}
+
+function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {
+  attempt.endedAtMs = clock.now();
+  attempt.firstContentAtMs = attempt.endedAtMs;
+  attempt.outcome = "success";
+  attempt.completionId = foreignReplyId(decoded.document.value["id"], request.replyId);
+  if (decoded.usage !== undefined) {
+    attempt.usage = decoded.usage;
+    attempt.usageSource = "provider";
+  }
+  // Without a count of the completion its texts are counted.
+  if (request.operation === "chat" && (decoded.usage?.completionTokens ?? 0) === 0) {
+    attempt.replyTexts = () => replyTexts(decoded.document.value);
+  }
+}
+
+function isJson({ headers }: UpstreamResponse): boolean {
+  const type = headers["content-type"];
+  return typeof type === "string" && /^application\/(?:[\w.-]+\+)?json\b/i.test(type);
+}
+
+/** No coding was requested: a compressed reply cannot be read. */
+function refuseCoding({ headers, body }: UpstreamResponse): void {
+  const coding = headers["content-encoding"];
+  if (coding === undefined || coding === "identity") return;
+  body.cancel();
+  throw new GatewayError(
+    "upstream_invalid_response",
+    "The upstream's reply is compressed, although the gateway asked for an uncompressed one.",
+  );
+}
+
+async function refusal(
+  { provider, signal }: AttemptOptions,
+  { status, headers, body }: UpstreamResponse,
+  sent: Sent,
+): Promise<GatewayError> {
+  const bytes = await body.excerpt(MAX_ERROR_BYTES, MAX_ERROR_MS);
+  signal.throwIfAborted();
+  // Removed before the error is read: a truncated text could keep a part of the credential.
+  return provider.translation.error({
+    status,
+    headers,
+    body: textWithoutCredential(Buffer.from(bytes).toString("utf8"), sent.headers),
+  });
+}

@@ -1,0 +1,106 @@
+/** The entry to an upstream: a connection for the key, then the gates of the exchange. */
+
+import type { Admission, Attempt, Exchange, JsonDocument, ProviderInstance, MaybePromise, Target } from "@sluice/contract";
+import { admit, beginAttempt } from "@sluice/kit";
+import { holderOf } from "@sluice/kit/internals";
+import type { ConnectionPlace } from "@sluice/kit/internals";
+import type { Upstream } from "@sluice/kit/internals";
+
+/** A provider and the connections to it. */
+export interface UpstreamDoor {
+  readonly instance: ProviderInstance;
+  readonly upstream: Upstream;
+  /** Called with the milliseconds of every wait for a connection, also of a failed one. */
+  readonly onWait?: (ms: number) => void;
+}
+
+/** An admitted upstream call. */
+export interface UpstreamEntry {
+  /** The connection of the call. Absent: a call without a network. */
+  readonly place?: ConnectionPlace | undefined;
+  /** The admission of the gates. Absent: the exchange has no gates. */
+  readonly admission: Admission | undefined;
+}
+
+/** An admitted call over the network. */
+export interface NetworkEntry extends UpstreamEntry {
+  readonly place: ConnectionPlace;
+}
+
+/**
+ * Takes a connection for the exchange's key and calls the gates. A step that dispatches over the
+ * network calls it before `beginAttempt` for each attempt, and passes the entry on; the wait is
+ * then not part of the attempt. Rejects with `overloaded` when no connection is free for the key,
+ * and with the error of a gate that refuses.
+ */
+export function enterUpstream(
+  exchange: Exchange,
+  { instance, upstream, onWait }: UpstreamDoor,
+  target: Target,
+  document: JsonDocument,
+): MaybePromise<NetworkEntry> {
+  const { name, timeouts } = instance;
+  const entered = upstream.places.enter(holderOf(exchange.identity), `The provider ${name}`, exchange.signal, timeouts.queueMs);
+  if (!(entered instanceof Promise)) return admitted(entered, exchange, target, document);
+  exchange.note("provider", "waits for a connection to", name);
+  const sinceMs = performance.now();
+  return entered
+    .finally(() => onWait?.(performance.now() - sinceMs))
+    .then((place) => admitted(place, exchange, target, document));
+}
+
+/** Calls the gates for a call without a connection. Rejects or throws with the error of a gate that refuses. */
+export function enterLocal(exchange: Exchange, target: Target, document: JsonDocument): MaybePromise<UpstreamEntry> {
+  const admission = admit(exchange, target, document);
+  return admission instanceof Promise ? admission.then((later) => ({ admission: later })) : { admission };
+}
+
+/**
+ * `beginAttempt` for an admitted call: the attempt carries the admission, and the connection is
+ * released when the call must not be made. Waits for the note of the call. Throws or rejects with
+ * `overloaded` when it cannot be written.
+ */
+export function beginAttemptAt(
+  { place, admission }: UpstreamEntry,
+  exchange: Exchange,
+  target: Target,
+  provider: string,
+  document?: JsonDocument,
+): MaybePromise<Attempt> {
+  const fail = (error: unknown): never => {
+    place?.release();
+    throw error;
+  };
+  try {
+    const attempt = beginAttempt(exchange, target, provider, document);
+    attempt.admission = admission;
+    return attempt.noted?.then(() => withoutNote(attempt), fail) ?? attempt;
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+/** A second wait for a settled promise would cost a microtask. */
+function withoutNote(attempt: Attempt): Attempt {
+  attempt.noted = undefined;
+  return attempt;
+}
+
+function admitted(
+  place: ConnectionPlace,
+  exchange: Exchange,
+  target: Target,
+  document: JsonDocument,
+): MaybePromise<NetworkEntry> {
+  const fail = (error: unknown): never => {
+    place.release();
+    throw error;
+  };
+  try {
+    const admission = admit(exchange, target, document);
+    if (admission instanceof Promise) return admission.then((later) => ({ place, admission: later }), fail);
+    return { place, admission };
+  } catch (error) {
+    return fail(error);
+  }
+}

@@ -1,3 +1,0 @@
-/** What a route does. */
-
-export type Operation = "chat" | "embeddings" | "images" | "passthrough" | "models" | "spend";

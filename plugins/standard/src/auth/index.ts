@@ -1,0 +1,145 @@
+/** The step `auth`: identifies the sender of a request, and checks its permission for the named model. */
+
+import { defineStep, passOn, receiveBody } from "@sluice/kit";
+import {
+  type Authority,
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Identity,
+  type Model,
+  type ModelCatalog,
+  type ModelMode,
+  type Operation,
+} from "@sluice/contract";
+import { modelNotFound } from "../models/not-found.ts";
+import { foreignTag } from "../limits/foreign-tag.ts";
+import { isServable } from "../models/servable.ts";
+
+/** One answer for every kind of invalid key: it does not reveal which keys exist. */
+const REFUSAL = "The API key is missing or not valid; keys belong in a header. Send it as: Authorization: Bearer sk-…";
+
+/** Headers that unmodified native SDKs put the key into. Read on deployment and passthrough routes only. */
+const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
+
+/** Names under which keys are put into a query, where logs and proxies see them. */
+const QUERY_KEY = /(?:^|&)(?:x-)?(?:key|api[-_]?key|access_token|token)=/i;
+
+/** The logged kind of an identity. */
+const KINDS = { master: "the master key", key: "a virtual key" } as const;
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
+
+/** Operations whose request names a model of the catalogue. */
+const NAMES_MODEL: ReadonlySet<Operation> = new Set<Operation>(["chat", "embeddings", "images"]);
+
+/** The routes for models of a mode. */
+const ROUTES: Readonly<Partial<Record<ModelMode, { readonly operation: Operation; readonly path: string }>>> = {
+  embedding: { operation: "embeddings", path: "POST /v1/embeddings" },
+  image: { operation: "images", path: "POST /v1/images/generations" },
+};
+
+const MAX_CHARACTERS = 200;
+
+export const auth = defineStep<Record<string, never>>({
+  name: "auth",
+  stability: "stable",
+  summary: "Authenticates the key in the headers, and refuses models that the key may not use.",
+  config: { type: "object", properties: {} },
+  early: true,
+  provides: ["identity"],
+  create(_config, host) {
+    const { authority, models } = host;
+    return {
+      async enter(exchange) {
+        const found = authority.identify(presentedKey(exchange, authority.headerNames));
+        const identity = found instanceof Promise ? await found : found;
+        if (identity === undefined) throw refused();
+        exchange.identity = identity;
+        exchange.note("auth", KINDS[identity.kind]);
+        // The body is read only for callers that may send one.
+        await receiveBody(exchange);
+        const tags = exchange.request?.tags ?? NO_TAGS;
+        if (tags.length > 0) await checkTags(identity, tags, authority);
+        if (exchange.request !== undefined && NAMES_MODEL.has(exchange.operation))
+          exchange.model = ofOperation(visibleModel(exchange.request, identity, models, authority), exchange.operation);
+        return false;
+      },
+      run: passOn,
+    };
+  },
+});
+
+/**
+ * A tag on a record belongs to that record: its spend is charged to the record. Throws
+ * `permission_denied` for a tag of another record.
+ */
+async function checkTags(identity: Identity, tags: readonly string[], authority: Authority): Promise<void> {
+  const found = authority.foreignTag(identity, tags);
+  const tag = found instanceof Promise ? await found : found;
+  if (tag !== undefined) throw foreignTag(tag);
+}
+
+/** The only key of a request. Two different keys, or a key in the query, count as invalid. */
+function presentedKey({ client, operation }: Exchange, headerNames: readonly string[]): string {
+  let presented: string | undefined;
+  for (const name of headerNames) presented = agree(presented, bareKey(client.header(name)));
+  if (operation === "passthrough" || client.parameters.deployment !== undefined) {
+    for (const name of NATIVE_HEADERS) presented = agree(presented, bareKey(client.header(name)));
+  }
+  const authorization = client.header("authorization");
+  if (authorization !== undefined) {
+    const [, key] = /^Bearer\s+(\S+)\s*$/i.exec(authorization) ?? [];
+    // A signature or a password is not a credential of the gateway: it does not invalidate a key in
+    // another header.
+    if (key === undefined && presented === undefined) throw refused();
+    presented = agree(presented, key);
+  }
+  if (presented === undefined || presented === "") throw refused();
+  // A native query is cleaned of keys on its way; `api_key` of a spend query is a filter.
+  if (client.query !== "" && operation !== "passthrough" && operation !== "spend" && QUERY_KEY.test(client.query))
+    throw refused();
+  return presented;
+}
+
+function bareKey(value: string | undefined): string | undefined {
+  return value?.replace(/^Bearer\s+/i, "");
+}
+
+function refused(): GatewayError {
+  return new GatewayError("authentication_failed", REFUSAL);
+}
+
+function agree(first: string | undefined, second: string | undefined): string | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  if (first !== second) throw refused();
+  return first;
+}
+
+/**
+ * A model whose mode matches the route. Entries with the default mode are not checked, because
+ * their mode may be unset. Throws `invalid_field` for another mode, after the key's access to the
+ * model is checked.
+ */
+function ofOperation(model: Model, operation: Operation): Model {
+  const own = ROUTES[model.mode];
+  if (own === undefined || own.operation === operation) return model;
+  const shown = JSON.stringify(model.id.slice(0, MAX_CHARACTERS));
+  throw new GatewayError("invalid_field", `The model ${shown} is for ${own.operation}: send the request to ${own.path}.`, {
+    param: "model",
+  });
+}
+
+/**
+ * A servable model that the key may use: the named one, else the first of the other ids that the
+ * request may mean. Every refusal has the same answer, so it reveals nothing.
+ */
+function visibleModel(request: GatewayRequest, identity: Identity, models: ModelCatalog, authority: Authority) {
+  const named = models.find(request.model);
+  if (named !== undefined && isServable(identity, named, models, authority)) return named;
+  for (const id of request.otherModels ?? []) {
+    const other = models.find(id);
+    if (other !== undefined && isServable(identity, other, models, authority)) return other;
+  }
+  throw modelNotFound(request.model);
+}

@@ -1,0 +1,155 @@
+/** The targets of one model, and which of them can serve. */
+
+import type { Holder, PlaceLimits } from "@sluice/kit/internals";
+import type { BalanceStrategy, Exchange, Operation, Target } from "@sluice/contract";
+import type { EjectionLimits } from "./config.ts";
+import { chooseMember, type ChoiceParts, type Member } from "./strategies.ts";
+import type { CredentialHealth } from "../deployments/credential-health.ts";
+import type { Health, HealthBook } from "../deployments/health.ts";
+
+/** A target of the group. */
+export interface GroupMember extends Member {
+  readonly limits: PlaceLimits;
+  /** A digest of what its provider's calls reach. */
+  readonly callee: string;
+  readonly credential: CredentialHealth;
+}
+
+/** What a choice is for. */
+export interface GroupRequest {
+  /** What each member stands for in this request: a wildcard's targets have the request's own model. */
+  readonly targets: readonly Target[];
+  readonly operation: Operation;
+  readonly isStream: boolean;
+  /** The key that asks: it has a part of the slots. */
+  readonly holder: Holder;
+}
+
+/** What a group is asked. */
+export interface GroupChoice extends Pick<ChoiceParts, "stickyKey"> {
+  readonly nowMs: number;
+  readonly request: GroupRequest;
+  readonly strategy: BalanceStrategy;
+  /** Those that the exchange has tried already. */
+  readonly tried: readonly GroupMember[];
+  /** Those that other branches of the exchange have called: chosen when there is no other. */
+  readonly avoided: ReadonlySet<GroupMember>;
+  /** Whether a member without room will do, as long as its queue has. */
+  readonly mayWait: boolean;
+  /** Receives the ejected ones that are skipped. */
+  readonly exchange?: Pick<Exchange, "note">;
+}
+
+/** Time after which a model without room is worth another try. */
+const NO_ROOM_MS = 1_000;
+
+/** The members of one model, in the order of the file. */
+export class BalanceGroup {
+  readonly members: readonly GroupMember[];
+  readonly #limits: EjectionLimits;
+  readonly #book: HealthBook;
+
+  constructor(members: readonly GroupMember[], limits: EjectionLimits, book: HealthBook) {
+    this.members = members;
+    this.#limits = limits;
+    this.#book = book;
+  }
+
+  /** The member to try next; `undefined` when none can take the request. */
+  choose(choice: GroupChoice): GroupMember | undefined {
+    const [only] = this.members;
+    const { exchange, nowMs, request } = choice;
+    // The common case: one target, which can serve.
+    if (only !== undefined && this.members.length === 1 && choice.tried.length === 0) {
+      if (this.#isAdmitting(only, request, nowMs) && only.deployment.slots.hasRoom(request.holder, only.limits)) return only;
+    }
+    const admitted = this.#live(nowMs, request, true);
+    if (admitted.length < this.members.length && choice.tried.length === 0) {
+      for (const member of this.members) {
+        if (admitted.includes(member)) continue;
+        exchange?.note("balance", "ejected", member.deployment.target.id);
+        this.#healthOf(member, request)?.breaker.knock(nowMs, request.holder.key);
+        member.credential.breaker.knock(nowMs, request.holder.key);
+      }
+    }
+    const live = admitted.filter((member) => !choice.tried.includes(member));
+    let able: readonly GroupMember[] = live.filter(({ deployment, limits }) => deployment.slots.hasRoom(request.holder, limits));
+    if (able.length === 0 && choice.mayWait)
+      able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(request.holder, limits));
+    if (able.length === 0) return undefined;
+    able = preferred(able, (member) => !choice.avoided.has(member));
+    // A rate limit holds for a while: others first. Where there is no other, the upstream answers with its own 429.
+    able = preferred(able, (member) => this.#healthOf(member, request)?.isLimited(nowMs) !== true);
+    able = preferred(able, ({ weight }) => weight > 0);
+    const { stickyKey, strategy } = choice;
+    const latencyOf = (member: Member): number | undefined =>
+      this.#healthOf(member as GroupMember, request)
+        ?.latencyOf(request.isStream)
+        .faded(nowMs, request.holder.key);
+    return chooseMember(able, strategy, { stickyKey, latencyOf }) as GroupMember;
+  }
+
+  /** Whether a request may still go to a member. */
+  isServing(member: GroupMember, request: GroupRequest, nowMs: number): boolean {
+    return this.#live(nowMs, request, false).includes(member);
+  }
+
+  /** Whether a member that was not tried can take a request now. */
+  hasOther(tried: readonly GroupMember[], request: GroupRequest, nowMs: number): boolean {
+    if (this.members.length === 1) return false;
+    return this.#live(nowMs, request, false).some(
+      (member) => !tried.includes(member) && member.deployment.slots.hasRoom(request.holder, member.limits),
+    );
+  }
+
+  /** Whether a deployment that serves has slots free, which are kept for other keys. */
+  isKeptForOthers(nowMs: number, request: GroupRequest): boolean {
+    return this.#live(nowMs, request, false).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
+  }
+
+  /** When another try makes sense, in milliseconds from now: with the next trial, where none is live. */
+  retryAfterMs(nowMs: number, request: GroupRequest): number {
+    if (this.#live(nowMs, request, false).length > 0) return NO_ROOM_MS;
+    return Math.max(NO_ROOM_MS, Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))));
+  }
+
+  /** The members that are not ejected. Where too many are, those come back whose ejection ends first. */
+  #live(nowMs: number, request: GroupRequest, isChoice: boolean): readonly GroupMember[] {
+    const { members } = this;
+    const ejected = members.filter((member) => !this.#isAdmitting(member, request, nowMs));
+    if (ejected.length === 0) return members;
+    const [only] = members;
+    const { maxEjected, ejectSingle } = this.#limits;
+    if (members.length === 1 && only !== undefined) {
+      const isThrough = isChoice && this.#healthOf(only, request)?.breaker.letsThrough() === true;
+      return ejectSingle && !isThrough ? [] : members;
+    }
+    const allowed = Math.floor(members.length * maxEjected);
+    const waits = new Map(ejected.map((member) => [member, this.#waitMs(member, request, nowMs)]));
+    const kept = new Set(ejected.toSorted((a, b) => (waits.get(b) ?? 0) - (waits.get(a) ?? 0)).slice(0, allowed));
+    return members.filter((member) => !kept.has(member));
+  }
+
+  #isAdmitting(member: GroupMember, request: GroupRequest, nowMs: number): boolean {
+    if (!member.credential.breaker.isAdmitting(nowMs, request.holder.key)) return false;
+    const health = this.#healthOf(member, request);
+    return health === undefined || health.breaker.isAdmitting(nowMs, request.holder.key);
+  }
+
+  #waitMs(member: GroupMember, request: GroupRequest, nowMs: number): number {
+    const waitMs = this.#healthOf(member, request)?.breaker.waitMs(nowMs) ?? 0;
+    return Math.max(waitMs, member.credential.breaker.waitMs(nowMs));
+  }
+
+  #healthOf(member: GroupMember, { targets, operation }: GroupRequest): Health | undefined {
+    const model = targets[this.members.indexOf(member)]?.model ?? member.deployment.target.model;
+    return this.#book.find(this.#book.nameOf(member.callee, operation, model));
+  }
+}
+
+/** Those of a kind, where there are any. */
+function preferred(members: readonly GroupMember[], isPreferred: (member: GroupMember) => boolean): readonly GroupMember[] {
+  if (members.length === 1) return members;
+  const some = members.filter(isPreferred);
+  return some.length > 0 ? some : members;
+}

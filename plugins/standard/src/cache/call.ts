@@ -1,0 +1,252 @@
+/**
+ * A call that identical requests share (single-flight): joins the running call of a duplicate
+ * request, or makes a call that others may join.
+ */
+
+import { SERVED } from "@sluice/runtime";
+import { branchOf } from "@sluice/kit";
+import { unlessAborted } from "@sluice/kit/internals";
+import {
+  type Attempt,
+  type Exchange,
+  GatewayError,
+  type GatewayRequest,
+  type Host,
+  type Next,
+  type Reply,
+  type MaybePromise,
+  type StateCache,
+  type StepContext,
+  type Usage,
+  type WholeReply,
+} from "@sluice/contract";
+import type { CacheOptions } from "./config.ts";
+import { decodeEntry, type Entry } from "./entry.ts";
+import { type Flight, type Flights, isOwnFailure, type FlightResult } from "./single-flight.ts";
+import type { CacheKeys } from "./key.ts";
+import { ReplayBuffer } from "./replay-buffer.ts";
+import type { CacheDirectives } from "./directives.ts";
+import { wholeAttempt } from "../retry/joined-usage.ts";
+
+/** Values: `hit`, `miss` or `bypass`. */
+export const CACHE_HEADER = "x-sluice-cache";
+
+/** The dependencies of one step. */
+export interface CacheParts {
+  readonly host: Host;
+  readonly options: CacheOptions;
+  readonly keys: CacheKeys;
+  readonly flights: Flights;
+}
+
+/** The entry of a key, if it exists and is fresh enough. A failing cache has no entries. Never throws or rejects. */
+export function findEntry(
+  cache: StateCache,
+  key: string,
+  directives: CacheDirectives,
+  host: Host,
+): MaybePromise<Entry | undefined> {
+  const unread = (error: unknown): undefined => {
+    host.log.warn("the cache could not be read", { error });
+  };
+  try {
+    const found = cache.get(key);
+    return found instanceof Promise
+      ? found.then((bytes) => youngEntry(bytes, directives, host), unread)
+      : youngEntry(found, directives, host);
+  } catch (error) {
+    return unread(error);
+  }
+}
+
+function youngEntry(bytes: Uint8Array | undefined, { maxAgeMs }: CacheDirectives, { clock }: Host): Entry | undefined {
+  const entry = bytes === undefined ? undefined : decodeEntry(bytes);
+  return entry !== undefined && clock.now() - entry.head.storedAtMs <= maxAgeMs ? entry : undefined;
+}
+
+/** A call that duplicate requests may share. */
+export interface SharedCall {
+  readonly ctx: StepContext;
+  readonly next: Next;
+  readonly directives: CacheDirectives;
+  readonly parts: CacheParts;
+  /** The key by which duplicate requests find the call. */
+  readonly key: string;
+  /** The request for the inner steps. */
+  readonly ask: GatewayRequest;
+  /** Completes a reply before any reader gets it. */
+  readonly complete?: (reply: WholeReply, attempt: Attempt) => WholeReply;
+  /** Stores the result of the call. Runs when the exchange is over. */
+  readonly store: (result: FlightResult) => Promise<void> | undefined;
+}
+
+/** Joins the running call of a duplicate request, or makes the call. */
+export function runShared(call: SharedCall): Promise<void> {
+  const { directives, parts, key } = call;
+  if (!parts.options.collapse || !directives.stores) return lead(call, false);
+  const running = parts.flights.find(key);
+  if (running === undefined) return lead(call, true);
+  return directives.reads ? joinOrLead(call, running) : lead(call, false);
+}
+
+/** Joins a running call. When it fails for its leader's own reasons, one waiting request makes the next call. */
+async function joinOrLead(call: SharedCall, first: Flight): Promise<void> {
+  const { parts, key, ctx } = call;
+  for (let flight: Flight | undefined = first; flight !== undefined; flight = parts.flights.find(key)) {
+    const end = await join(flight, ctx.exchange, parts.host);
+    if (end === "served") return;
+    if (end === "withheld") return lead(call, false);
+  }
+  await lead(call, true);
+}
+
+/** Makes the call under a signal that outlives the client while another request waits. */
+async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall, isShared: boolean): Promise<void> {
+  const { exchange } = ctx;
+  const { flights, host, options } = parts;
+  const { request } = exchange;
+  const flight = flights.open(key, isShared);
+  flight.follow(exchange, host.clock);
+  const branch = branchOf(exchange, flight.controller);
+  branch.request = ask;
+  try {
+    branch.signal.throwIfAborted();
+    await next({ exchange: branch });
+    branch.adopt();
+    exchange.request = request;
+    const last = branch.attempts.findLast(({ error }) => error === undefined);
+    const attempt = last === undefined ? undefined : wholeAttempt(exchange, last);
+    const result = landingOf(exchange.reply, attempt, options.maxEntryBytes, complete);
+    if (result === undefined) {
+      flight.fail(new GatewayError("overloaded", "Nothing came of the call that others could share."));
+      flights.remove(key, flight);
+      return;
+    }
+    const listener = result.kind === "stream" ? result.buffer.join() : undefined;
+    flight.land(result);
+    exchange.lifetime.onSettle(() =>
+      settle(
+        () => store(result),
+        () => flights.remove(key, flight),
+        host,
+      ),
+    );
+    if (result.kind === "whole") {
+      exchange.reply = result.reply;
+    } else if (listener !== undefined) {
+      const { buffer } = result;
+      const frames = buffer.read(listener, {
+        wantsUsage: request?.includeUsage === true,
+        signal: exchange.signal,
+        // This exchange pays for the call: it is over when the last reader has reached the end.
+        onEnd: () => buffer.ended,
+      });
+      exchange.reply = { kind: "stream", status: 200, frames };
+    }
+  } catch (error) {
+    flight.fail(error);
+    flights.remove(key, flight);
+    throw error;
+  }
+}
+
+/**
+ * The result of a call for duplicate requests; `undefined` for a reply without a call, or of a kind
+ * that cannot be shared.
+ */
+function landingOf(
+  reply: Reply | undefined,
+  attempt: Attempt | undefined,
+  maxCharacters: number,
+  complete: SharedCall["complete"],
+): FlightResult | undefined {
+  if (attempt === undefined) return undefined;
+  if (reply?.kind === "whole") return { kind: "whole", reply: complete?.(reply, attempt) ?? reply, attempt };
+  return reply?.kind === "stream"
+    ? { kind: "stream", buffer: new ReplayBuffer(reply.frames, maxCharacters), attempt }
+    : undefined;
+}
+
+/** Runs after the reply: duplicate requests find the flight until the entry is stored. */
+function settle(store: () => Promise<void> | undefined, close: () => void, { log }: Host): void {
+  const lost = (error: unknown): void => log.warn("a reply could not be kept in the cache", { error });
+  let stored: Promise<void> | undefined;
+  try {
+    stored = store();
+  } catch (error) {
+    lost(error);
+  }
+  if (stored === undefined) close();
+  else void stored.catch(lost).then(close);
+}
+
+/**
+ * Waits for the reply of a running call. `gone`: the call failed for its leader's own reasons.
+ * `withheld`: a model answered that this key may not use.
+ */
+async function join(flight: Flight, exchange: Exchange, host: Host): Promise<"served" | "gone" | "withheld"> {
+  const { clock } = host;
+  flight.join();
+  let result: FlightResult;
+  try {
+    result = await unlessAborted(flight.result, exchange.signal);
+  } catch (error) {
+    flight.leave(error);
+    if (exchange.signal.aborted || !isOwnFailure(error)) throw error;
+    return "gone";
+  }
+  const { attempt } = result;
+  if (!mayHave(exchange, attempt, host)) return "withheld";
+  const usage = sumOf(SERVED.get(exchange)?.usage, attempt.usage);
+  const served = {
+    ...attempt,
+    usage,
+    number: 0,
+    startedAtMs: exchange.lifetime.startedAtMs,
+    firstContentAtMs: clock.now(),
+    // A cut of the leader's own reply does not apply to this one.
+    error: undefined,
+    replyTexts: undefined,
+  };
+  if (result.kind === "whole") {
+    SERVED.set(exchange, { ...served, outcome: "success" });
+    exchange.reply = result.reply;
+  } else {
+    if (!result.buffer.isOpen) return "gone";
+    SERVED.set(exchange, { ...served, outcome: undefined });
+    exchange.reply = { kind: "stream", status: 200, frames: readAlong(result.buffer, attempt, exchange, clock) };
+  }
+  exchange.headers.set(CACHE_HEADER, "hit");
+  exchange.note("cache", "shared the call of an identical request");
+  return "served";
+}
+
+/** Whether a reply is by the requested model, or by a fallback model that this key may use. */
+function mayHave({ identity, model }: Exchange, { model: answerer }: Attempt, { authority }: Host): boolean {
+  if (answerer === undefined || answerer.id === model?.id) return true;
+  return identity !== undefined && authority.mayUse(identity, answerer);
+}
+
+/** The stored tokens and those of the call, for a reply made of both. */
+function sumOf(kept: Usage | undefined, called: Usage | undefined): Usage | undefined {
+  if (kept === undefined || called === undefined) return called;
+  const promptTokens = kept.promptTokens + called.promptTokens;
+  return { promptTokens, completionTokens: 0, totalTokens: promptTokens };
+}
+
+/** The stream of a joined call. The record of the served reply is completed at its end. */
+function readAlong(buffer: ReplayBuffer, attempt: Attempt, exchange: Exchange, clock: Host["clock"]) {
+  const served = SERVED.get(exchange);
+  return buffer.read(buffer.join(), {
+    wantsUsage: exchange.request?.includeUsage === true,
+    signal: exchange.signal,
+    onEnd(error) {
+      if (served === undefined) return;
+      served.endedAtMs = clock.now();
+      served.outcome = error === undefined && served.error === undefined ? "success" : "partial";
+      if (error instanceof GatewayError) served.error ??= error;
+      served.usage = attempt.usage;
+      served.usageSource = attempt.usageSource;
+    },
+  });
+}

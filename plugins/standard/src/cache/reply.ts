@@ -1,0 +1,63 @@
+/** Converts replies to entries, in their original form, and back, in the requested form. */
+
+import { writtenDocument } from "@sluice/kit/internals";
+import { wholeAsStream } from "@sluice/runtime/transport";
+import type { Attempt, Exchange, GatewayRequest, Reply } from "@sluice/contract";
+import { assembleCompletion } from "./assemble.ts";
+import type { CacheParts } from "./call.ts";
+import { documentOfPayload, encodeEntry, type Entry, framesOf, framesPayload, headOf, streamReply } from "./entry.ts";
+import type { FlightResult } from "./single-flight.ts";
+import { isUsageFrame } from "./replay-buffer.ts";
+import { type CacheDirectives, isFit } from "./directives.ts";
+
+/** The reply of an entry in the form of a request; `undefined` when the conversion is uncertain. */
+export function replyOf({ head, payload }: Entry, { stream, includeUsage }: GatewayRequest): Reply | undefined {
+  if (head.form === "whole") {
+    const document = documentOfPayload(payload);
+    return stream ? wholeAsStream(document.value, includeUsage) : { kind: "whole", status: head.status, document };
+  }
+  if (head.form !== "frames") return undefined;
+  const frames = framesOf(payload);
+  if (stream) return streamReply(includeUsage ? frames : frames.filter((frame) => !isUsageFrame(frame)));
+  const completion = assembleCompletion(frames.map((frame) => frame.chunk()));
+  return completion === undefined ? undefined : { kind: "whole", status: 200, document: writtenDocument(completion) };
+}
+
+/** Stores the result of a call, if permitted. Called when the exchange is over. */
+export function keepReply(
+  exchange: Exchange,
+  result: FlightResult,
+  key: string,
+  directives: CacheDirectives,
+  { host, options }: CacheParts,
+): Promise<void> | undefined {
+  if (!mayKeep(exchange, result.attempt, directives)) return undefined;
+  const entry = entryOf(result, host.clock.now());
+  if (entry === undefined || entry.length > options.maxEntryBytes) return undefined;
+  return settled(host.state.cache.set(key, entry, directives.ttlMs, exchange.identity?.keyId));
+}
+
+/** Whether a reply is whole, by the requested model, and may be stored. */
+export function mayKeep(exchange: Exchange, attempt: Attempt, { stores }: CacheDirectives): boolean {
+  // A fallback model's reply does not answer the next request.
+  const { model } = exchange;
+  return stores && isFit(exchange) && attempt.outcome === "success" && (attempt.model ?? model)?.id === model?.id;
+}
+
+/** Waits only for a promise. */
+export function settled(kept: unknown): Promise<void> | undefined {
+  return kept instanceof Promise ? kept.then(() => undefined) : undefined;
+}
+
+function entryOf(result: FlightResult, storedAtMs: number): Buffer | undefined {
+  const { attempt } = result;
+  if (result.kind === "stream") {
+    const frames = result.buffer.complete;
+    if (frames === undefined || frames.length === 0) return undefined;
+    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [framesPayload(frames)]);
+  }
+  const { status, document } = result.reply;
+  if (status !== 200) return undefined;
+  const payload = document.pieces ?? [document.bytes];
+  return encodeEntry(headOf(attempt, { form: "whole", storedAtMs, status }), payload);
+}

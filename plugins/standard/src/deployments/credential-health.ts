@@ -1,0 +1,58 @@
+/** What is known of a credential: whether the upstream refuses it, for every model that it reaches. */
+
+import { Breaker, type BreakerChange, type BreakerSettings, type Failed, type Standing } from "./breaker.ts";
+
+/** A refusal of the credential: 401, 402 or 403. */
+export interface CredentialRefusal extends Failed {
+  readonly model: string;
+  /** Whether the status says that the credential itself is not accepted: 401. */
+  readonly isUnknown: boolean;
+}
+
+/** A credential that is not accepted is not renewed within seconds. */
+const REST_MS = 5 * 60_000;
+const MAX_REFUSALS = 8;
+
+/**
+ * One refusal alone says nothing of a credential. A second 401 confirms the first. Refusals with another status may be about one
+ * model, a plan or a prompt: they confirm each other when they are of two models and of two keys, or of a key that is alone.
+ * Each answer that is no refusal shows that the credential works.
+ */
+export class CredentialHealth {
+  #breaker = new Breaker();
+  #refusals: CredentialRefusal[] = [];
+
+  get breaker(): Breaker {
+    return this.#breaker;
+  }
+
+  /** Begins as healthy. */
+  reset(): void {
+    this.#breaker = new Breaker();
+    this.#refusals = [];
+  }
+
+  /** The upstream accepted the credential. */
+  accept(at: Standing, nowMs: number): BreakerChange {
+    if (this.#refusals.length > 0) this.#refusals = [];
+    return this.breaker.answer(at, nowMs);
+  }
+
+  refuse(refusal: CredentialRefusal, nowMs: number, { ejectionMs }: BreakerSettings): BreakerChange {
+    const { breaker } = this;
+    const isOpen = breaker.openUntilMs !== undefined;
+    const settings = { ejectionMs: refusal.isUnknown ? REST_MS : ejectionMs, maxEjectionMs: REST_MS };
+    if (isOpen) return breaker.isTrial(refusal.trial) ? breaker.eject(refusal, nowMs, settings) : undefined;
+    this.#refusals.push(refusal);
+    if (this.#refusals.length > MAX_REFUSALS) this.#refusals.shift();
+    if (!this.#isConfirmed(refusal, nowMs)) return undefined;
+    this.#refusals = [];
+    return breaker.eject(refusal, nowMs, settings);
+  }
+
+  #isConfirmed({ isUnknown, key, model }: CredentialRefusal, nowMs: number): boolean {
+    if (isUnknown) return this.#refusals.filter((each) => each.isUnknown).length >= 2;
+    const others = this.#refusals.filter((each) => each.model !== model);
+    return others.some((each) => each.key !== key) || (others.length > 0 && this.breaker.isAlone(key, nowMs));
+  }
+}

@@ -1,0 +1,161 @@
+/** A deployment: what the process knows of one target of the configuration. It outlives generations. */
+
+import { isModelOf } from "@sluice/runtime";
+import { Places } from "@sluice/kit/internals";
+import type { Clock, DeploymentRegistry, DeploymentView, ModelHealth, SharedValue, Target } from "@sluice/contract";
+import type { Breaker } from "./breaker.ts";
+import type { Verdict } from "./verdict.ts";
+import { TargetTokens } from "../limits/target-tokens.ts";
+import { type Called, type Health, HealthBook } from "./health.ts";
+
+/** Models behind one deployment that a view names. */
+const MAX_SHOWN_MODELS = 20;
+
+/** The slots and the counts of one target, and which callees it has. Its health is theirs. */
+export class Deployment implements SharedValue {
+  readonly target: Target;
+  readonly slots: Places;
+  readonly #clock: Clock;
+  readonly #book: HealthBook;
+  readonly #onClose: () => void;
+  readonly #tokens: TargetTokens;
+  /** How many generations call each. */
+  readonly #callees = new Map<string, number>();
+  #ejections = 0;
+  #successes = 0;
+  #failures = 0;
+  #others = 0;
+
+  constructor(
+    target: Target,
+    clock: Clock,
+    book = new HealthBook(),
+    tokens = new TargetTokens(clock),
+    onClose: () => void = () => undefined,
+  ) {
+    this.target = target;
+    this.slots = new Places(() => clock.monotonic());
+    this.#clock = clock;
+    this.#book = book;
+    this.#onClose = onClose;
+    this.#tokens = tokens;
+  }
+
+  get ejections(): number {
+    return this.#ejections;
+  }
+
+  /** A generation calls it by a callee, until `release`. */
+  hold(callee: string): void {
+    this.#callees.set(callee, (this.#callees.get(callee) ?? 0) + 1);
+  }
+
+  release(callee: string): void {
+    const holders = (this.#callees.get(callee) ?? 0) - 1;
+    if (holders > 0) this.#callees.set(callee, holders);
+    else this.#callees.delete(callee);
+  }
+
+  /** Counts an attempt that has ended. */
+  count(verdict: Verdict): void {
+    if (verdict === "success") this.#successes += 1;
+    else if (verdict === "failure" || verdict === "credential") this.#failures += 1;
+    else this.#others += 1;
+  }
+
+  countEjection(): void {
+    this.#ejections += 1;
+  }
+
+  /** Makes everything that it calls healthy again: its models and its credentials. */
+  reset(): void {
+    this.#book.forget((called) => this.#calls(called));
+    for (const callee of this.#callees.keys()) this.#book.credentialOf(callee)?.reset();
+  }
+
+  view(): DeploymentView {
+    const nowMs = this.#clock.monotonic();
+    const untilOf = (breaker: Breaker): number | undefined =>
+      breaker.openUntilMs === undefined ? undefined : this.#clock.now() + breaker.openUntilMs - nowMs;
+    const records = this.#book.list((called) => this.#calls(called));
+    const credentials = [...this.#callees.keys()].flatMap((callee) => this.#book.credentialOf(callee)?.breaker ?? []);
+    const breakers = [...credentials, ...records.map(({ breaker }) => breaker)];
+    const worst = breakers.toSorted((a, b) => STATES[b.state(nowMs)] - STATES[a.state(nowMs)])[0];
+    const models = records
+      .filter(({ breaker }) => breaker.state(nowMs) !== "closed")
+      .slice(0, MAX_SHOWN_MODELS)
+      .map(({ called, breaker }): ModelHealth => {
+        const { model, operation } = called;
+        return { model, operation, breaker: breaker.state(nowMs), ejectedUntilMs: untilOf(breaker) };
+      });
+    const { id, provider, model } = this.target;
+    return {
+      id,
+      provider,
+      model,
+      breaker: worst?.state(nowMs) ?? "closed",
+      ejectedUntilMs: worst === undefined ? undefined : untilOf(worst),
+      isCredentialRefused: credentials.some((breaker) => breaker.state(nowMs) !== "closed"),
+      models,
+      ejections: this.#ejections,
+      consecutiveFailures: Math.max(0, ...records.map(({ breaker }) => breaker.consecutive)),
+      inFlight: this.slots.inFlight,
+      queued: this.slots.queued,
+      tokens: this.#tokens.view(this.target),
+      latencyMs: newestLatency(records),
+      successes: this.#successes,
+      failures: this.#failures,
+      others: this.#others,
+    };
+  }
+
+  close(): void {
+    this.#onClose();
+  }
+
+  #calls({ callee, model }: Called): boolean {
+    return this.#callees.has(callee) && isModelOf(this.target.model, model);
+  }
+}
+
+const STATES = { closed: 0, half_open: 1, open: 2 } as const;
+
+function newestLatency(records: readonly Health[]): number | undefined {
+  const known = records.flatMap(({ stream, whole }) => [stream, whole]).filter(({ lastMs }) => lastMs !== undefined);
+  return known.toSorted((a, b) => b.newestMs - a.newestMs)[0]?.lastMs;
+}
+
+/** The deployments of the process, in the order in which they came. */
+export class Deployments implements DeploymentRegistry {
+  readonly book = new HealthBook();
+  readonly #open = new Map<string, Deployment>();
+  readonly #tokens: TargetTokens;
+
+  constructor(tokens: TargetTokens) {
+    this.#tokens = tokens;
+  }
+
+  /** A new deployment, listed until it closes. */
+  open(target: Target, clock: Clock): Deployment {
+    const deployment = new Deployment(target, clock, this.book, this.#tokens, () => {
+      if (this.#open.get(target.id) === deployment) this.#open.delete(target.id);
+    });
+    this.#open.set(target.id, deployment);
+    return deployment;
+  }
+
+  list(): readonly DeploymentView[] {
+    return [...this.#open.values()].map((deployment) => deployment.view());
+  }
+
+  reset(id: string): boolean {
+    const deployment = this.#open.get(id);
+    deployment?.reset();
+    return deployment !== undefined;
+  }
+
+  close(): void {
+    this.#open.clear();
+    this.book.close();
+  }
+}

@@ -1,0 +1,186 @@
+/** `on_cut: continue` of the step fallback: a stream that is cut goes on at another target or model. */
+
+import { isObject, withholdReply } from "@sluice/kit";
+import { chunkFrame, TOOL_PARAMETERS } from "@sluice/kit/internals";
+import {
+  type Exchange,
+  type Frame,
+  type GatewayError,
+  type GatewayRequest,
+  type Host,
+  isGatewayError,
+  type JsonObject,
+  type Model,
+  type Next,
+} from "@sluice/contract";
+import { fallbackClassOf, isPartOfGeneral } from "./failure-class.ts";
+import type { Instead, StandInSearch } from "./search.ts";
+import { wasCalled } from "../retry/attempt-budget.ts";
+
+/** What a continued stream is made from. */
+export interface Continuing {
+  readonly exchange: Exchange;
+  readonly next: Next;
+  readonly host: Host;
+  readonly search: StandInSearch;
+  /** What the client asked. */
+  readonly request: GatewayRequest;
+}
+
+/** Says where a reply was cut and another one begins, where the model cannot go on in the middle. */
+export const CUT_MARKER = "\n\n[The reply was cut here. A new reply follows.]\n\n";
+
+/** A longer text is not sent again. */
+const MAX_SAID_CHARACTERS = 262_144;
+
+/** Whether the reply to a request can be put together from two: plain text, and one choice of it. */
+export function isContinuable({ stream, document }: GatewayRequest): boolean {
+  if (!stream) return false;
+  const { value: body } = document;
+  if (TOOL_PARAMETERS.some((name) => (body[name] ?? undefined) !== undefined)) return false;
+  const { response_format: format, n = 1, modalities, logprobs } = body;
+  if (isObject(format) && format.type !== "text") return false;
+  return (n === null || n === 1) && logprobs !== true && !(Array.isArray(modalities) && modalities.includes("audio"));
+}
+
+/** The frames of the reply that the exchange has, and of those that go on where it is cut. */
+export function continuedFrames(parts: Continuing, first: AsyncIterable<Frame>): AsyncIterable<Frame> {
+  let current = first[Symbol.asyncIterator]();
+  const frames = goOn(
+    parts,
+    () => current,
+    (stream) => (current = stream[Symbol.asyncIterator]()),
+  );
+  const close = frames.return.bind(frames);
+  // A generator that never began runs no `finally`.
+  frames.return = async (value) => {
+    await current.return?.();
+    return close(value);
+  };
+  return frames;
+}
+
+async function* goOn(
+  parts: Continuing,
+  current: () => AsyncIterator<Frame>,
+  replace: (stream: AsyncIterable<Frame>) => void,
+): AsyncGenerator<Frame, void, undefined> {
+  const said = new SaidText();
+  try {
+    for (;;) {
+      let result;
+      try {
+        result = await current().next();
+      } catch (error) {
+        const stream = await streamAfter(error, said, parts);
+        if (stream === undefined) throw error;
+        if (stream.marker !== undefined) yield stream.marker;
+        replace(stream.frames);
+        continue;
+      }
+      if (result.done === true) return;
+      said.add(result.value);
+      yield result.value;
+    }
+  } finally {
+    await current().return?.();
+  }
+}
+
+interface Continued {
+  readonly frames: AsyncIterable<Frame>;
+  readonly marker: Frame | undefined;
+}
+
+/** The stream that goes on after a cut; `undefined` when the cut is final. */
+async function streamAfter(error: unknown, said: SaidText, parts: Continuing): Promise<Continued | undefined> {
+  const { exchange, next } = parts;
+  for (let failure = error; isCut(failure, exchange) && said.isOpen;) {
+    const instead = otherTargets(exchange, parts) ?? (await parts.search.next(failure));
+    if (instead === undefined) return undefined;
+    const { model } = instead;
+    const isPrefilled = said.text !== "" && takesPrefill(model, parts.host);
+    const request = isPrefilled ? prefilled(instead.request, said.text) : instead.request;
+    exchange.note("fallback", isPrefilled ? "goes on with the cut reply at" : "begins a new reply at", model.id);
+    // Two replies in one are no reply of either model: it is not kept for others.
+    withholdReply(exchange);
+    const { reply: outer } = exchange;
+    Object.assign(exchange, { model, request, target: undefined });
+    try {
+      await next();
+      const { reply } = exchange;
+      if (reply?.kind !== "stream") return undefined;
+      if (isPrefilled || said.text === "") return { frames: reply.frames, marker: undefined };
+      const marker = said.marker();
+      said.clear();
+      return { frames: reply.frames, marker };
+    } catch (thrown) {
+      failure = thrown;
+    } finally {
+      exchange.reply = outer;
+    }
+  }
+  return undefined;
+}
+
+/** Whether a stream broke off by its upstream's fault, for a client that is still there. */
+function isCut(error: unknown, { signal }: Exchange): error is GatewayError {
+  if (!isGatewayError(error) || signal.aborted) return false;
+  const name = fallbackClassOf(error);
+  return name !== undefined && (name === "general" || isPartOfGeneral(name));
+}
+
+/** The same model with the targets that were not called. */
+function otherTargets(exchange: Exchange, { request }: Continuing): Instead | undefined {
+  const { model } = exchange;
+  const targets = model?.targets.filter(({ id }) => !wasCalled(exchange, id)) ?? [];
+  return model === undefined || targets.length === 0 ? undefined : { model: { ...model, targets }, request };
+}
+
+/** Whether every target of a model goes on with the assistant's last message. */
+function takesPrefill({ info, targets }: Model, { providers }: Host): boolean {
+  const said = info?.supports["supports_assistant_prefill"];
+  if (said !== undefined) return said;
+  return targets.every(
+    ({ provider, model }) => providers.find(provider)?.translation.capabilities.traits?.(model)?.prefills === true,
+  );
+}
+
+function prefilled(request: GatewayRequest, text: string): GatewayRequest {
+  const { messages } = request.document.value;
+  const list = Array.isArray(messages) ? messages : [];
+  const document = request.document.with({ messages: [...list, { role: "assistant", content: text }] as JsonObject[] });
+  return { ...request, document };
+}
+
+/** What the client has read so far. */
+class SaidText {
+  text = "";
+  /** Nothing was said that cannot be gone on with: a tool call, the end of a choice, a text beyond the bound. */
+  isOpen = true;
+  #names: JsonObject = {};
+
+  add(frame: Frame): void {
+    if (!this.isOpen) return;
+    const { choices, usage: _usage, ...names } = frame.chunk();
+    this.#names = names;
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      if (!isObject(choice)) continue;
+      const { delta, finish_reason: finish } = choice;
+      const { content, tool_calls: calls } = isObject(delta) ? delta : {};
+      if (typeof finish === "string" || (calls ?? undefined) !== undefined) this.isOpen = false;
+      if (typeof content === "string") this.text += content;
+    }
+    if (this.text.length > MAX_SAID_CHARACTERS) this.isOpen = false;
+  }
+
+  /** A chunk of the reply so far that says that it was cut. */
+  marker(): Frame {
+    return chunkFrame({ ...this.#names, choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }] });
+  }
+
+  /** A new reply begins. */
+  clear(): void {
+    this.text = "";
+  }
+}

@@ -1,0 +1,128 @@
+/** The models that may stand in for one request and were not asked yet. */
+
+import {
+  type Exchange,
+  type FallbackClass,
+  type GatewayError,
+  type GatewayRequest,
+  type Host,
+  type Model,
+} from "@sluice/contract";
+import { fallbackClassOf, isPartOfGeneral } from "./failure-class.ts";
+import type { StandIn, StandIns } from "./lists.ts";
+import { type Candidate, candidateOf } from "./model.ts";
+import type { StandInsLeft } from "../retry/attempt-budget.ts";
+import { type Needs, needsOf } from "./needs.ts";
+
+/** What a search is made from. `model` and `request` are those that the exchange began with. */
+export interface SearchParts {
+  readonly exchange: Exchange;
+  readonly host: Host;
+  readonly model: Model;
+  readonly request: GatewayRequest;
+  readonly standIns: StandIns;
+  readonly classes: readonly FallbackClass[];
+  /** Models to ask at most. */
+  readonly max: number;
+}
+
+/** A model that can stand in, and the request for it. */
+export interface Instead {
+  readonly model: Model;
+  readonly request: GatewayRequest;
+}
+
+const SKIPPED_HEADER = "x-sluice-fallback-skipped";
+/** Ids that a wildcard matches are as long as a client likes. */
+const MAX_SKIPPED_CHARACTERS = 1_000;
+
+/** Finds stand-ins in the order of the list of a failure's class. Nothing is looked at before the first failure. */
+export class StandInSearch implements StandInsLeft {
+  readonly #parts: SearchParts;
+  #needs: Needs | undefined;
+  #asked = 0;
+  #passed: Set<string> | undefined;
+  #candidates: Map<string, Promise<Candidate>> | undefined;
+
+  constructor(parts: SearchParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether `max` models were asked. */
+  get isOver(): boolean {
+    return this.#asked >= this.#parts.max;
+  }
+
+  /** Models that were asked. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** Whether a model is listed for failures of the upstream that the key may use and that has a target. */
+  get isReady(): boolean {
+    const { exchange, host, classes, standIns } = this.#parts;
+    const { identity } = exchange;
+    if (this.isOver || identity === undefined || !classes.includes("general")) return false;
+    return standIns("general").some(({ id }) => {
+      const model = this.#passed?.has(id) === true ? undefined : host.models.find(id);
+      return model !== undefined && model.targets.length > 0 && host.authority.mayUse(identity, model);
+    });
+  }
+
+  /** Whether a model remains that can stand in after a failure. */
+  async has(error: GatewayError): Promise<boolean> {
+    for (const { id } of this.#remaining(error)) {
+      if ((await this.#candidate(id)).model !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** The next model that can stand in after a failure, and its request. Each is returned once. */
+  async next(error: GatewayError): Promise<Instead | undefined> {
+    const { exchange, request } = this.#parts;
+    for (const { id, overrides, isOfRequest } of this.#remaining(error)) {
+      this.#passedIds.add(id);
+      const { model, skipped, isUnseen } = await this.#candidate(id);
+      for (const what of skipped) exchange.note("fallback", "skipped", what);
+      // A name of the operator's list that the key does not see stays unseen.
+      if (isUnseen !== true || isOfRequest === true) reportSkipped(exchange, skipped);
+      if (model === undefined) continue;
+      this.#asked += 1;
+      return { model, request: { ...request, document: request.document.with(overrides) } };
+    }
+    return undefined;
+  }
+
+  get #passedIds(): Set<string> {
+    return (this.#passed ??= new Set([this.#parts.model.id]));
+  }
+
+  #remaining(error: GatewayError): readonly StandIn[] {
+    const name = this.isOver ? undefined : enabledClass(fallbackClassOf(error), this.#parts.classes);
+    return name === undefined ? [] : this.#parts.standIns(name).filter(({ id }) => !this.#passedIds.has(id));
+  }
+
+  #candidate(id: string): Promise<Candidate> {
+    const { model, exchange, host, request } = this.#parts;
+    const candidates = (this.#candidates ??= new Map());
+    const known = candidates.get(id);
+    if (known !== undefined) return known;
+    this.#needs ??= needsOf(request, exchange.operation, host.tokens);
+    const looked = candidateOf(id, { asked: model, exchange, host, needs: this.#needs });
+    candidates.set(id, looked);
+    return looked;
+  }
+}
+
+/** The class that a failure counts as: where only `general` is named, it includes its parts. */
+function enabledClass(name: FallbackClass | undefined, enabled: readonly FallbackClass[]): FallbackClass | undefined {
+  if (name === undefined || enabled.includes(name)) return name;
+  return isPartOfGeneral(name) && enabled.includes("general") ? "general" : undefined;
+}
+
+function reportSkipped({ headers }: Exchange, skipped: readonly string[]): void {
+  if (skipped.length === 0) return;
+  const before = headers.get(SKIPPED_HEADER);
+  const all = before === undefined ? skipped : [before, ...skipped];
+  headers.set(SKIPPED_HEADER, all.join(", ").slice(0, MAX_SKIPPED_CHARACTERS));
+}

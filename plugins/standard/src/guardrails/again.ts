@@ -1,0 +1,103 @@
+/** Requests a refused reply once more. The first reply is read to its end, so that its row has its cost. */
+
+import { defineSlot } from "@sluice/kit";
+import { discardReply, recordGuardrail, SERVED } from "@sluice/runtime";
+import { AskAgain, violation } from "@sluice/runtime/guard";
+import { type Exchange, type Frame, GatewayError, isGatewayError, type Next, type Reply } from "@sluice/contract";
+import { mayTryAgain } from "../retry/attempt-budget.ts";
+
+/** Frames that are read of a refused stream after the refusal: its usage, and its end. */
+const MAX_READ_ON = 64;
+/** Maximum characters of a stream's frames that are kept until all of it is checked. */
+const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024;
+/** What a frame without a text is taken for. */
+const PARSED_FRAME_CHARACTERS = 256;
+const ASKED_AGAIN = defineSlot<true>("asked again");
+
+/** Checks a reply. `mayAskAgain`: a refusal with `askAgain` is thrown as `AskAgain`. */
+export type GuardReply = (mayAskAgain: boolean) => Promise<Reply | undefined>;
+
+/** Whether the reply to come is a second one: what answered the first time must not answer again. */
+export function isAskedAgain(exchange: Exchange): boolean {
+  return ASKED_AGAIN.get(exchange) === true;
+}
+
+/**
+ * The checked reply of the inner steps. Calls them again when the first reply was refused and
+ * another may pass. When the second call fails, the refusal is the answer, as without a second
+ * call.
+ */
+export async function replyOrAnother(exchange: Exchange, next: Next, guard: GuardReply): Promise<Reply | undefined> {
+  const { model, target, request } = exchange;
+  await next();
+  const isOpen = mayTryAgain(exchange) && exchange.reply?.kind !== "bytes" && !isAskedAgain(exchange);
+  try {
+    return await guard(isOpen);
+  } catch (error) {
+    if (!(error instanceof AskAgain)) throw error;
+    exchange.note("guardrails", "asks for the reply once more", error.guardrail);
+    await discardReply(exchange.reply);
+    Object.assign(exchange, { model, target, request, reply: undefined });
+    SERVED.set(exchange, undefined);
+    ASKED_AGAIN.set(exchange, true);
+    try {
+      await next();
+    } catch (failure) {
+      if (exchange.signal.aborted || !isGatewayError(failure)) throw failure;
+      exchange.note("guardrails", "the second call failed with", failure.code);
+      recordGuardrail(exchange, { guardrail: error.guardrail, direction: "output", verdict: "block", mode: "enforce" });
+      throw Object.assign(violation(error.guardrail), { cause: failure });
+    }
+    return guard(false);
+  }
+}
+
+/** Frames that are not closed when a guardrail stops reading them: `finish` is called afterwards, and knows why it stopped. */
+export class ReadOn implements AsyncIterable<Frame> {
+  readonly #frames: AsyncIterator<Frame>;
+  #isOpen = true;
+
+  constructor(frames: AsyncIterable<Frame>) {
+    this.#frames = frames[Symbol.asyncIterator]();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Frame> {
+    return {
+      next: async () => {
+        const next = await this.#frames.next();
+        if (next.done === true) this.#isOpen = false;
+        return next;
+      },
+    };
+  }
+
+  /** Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is closed. Safe twice. */
+  async finish(error: unknown): Promise<void> {
+    const most = error instanceof AskAgain ? MAX_READ_ON : 0;
+    try {
+      for (let count = 0; this.#isOpen && count < most; count += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
+        if ((await this.#frames.next()).done === true) this.#isOpen = false;
+      }
+    } catch {
+      // Its row says how it ended; its text is refused already.
+      this.#isOpen = false;
+    }
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#frames.return?.();
+  }
+}
+
+/** All frames of a stream: none is written before its last text is checked. */
+export async function framesToTheEnd(frames: AsyncIterable<Frame>): Promise<Frame[]> {
+  const kept: Frame[] = [];
+  let characters = 0;
+  for await (const frame of frames) {
+    characters += frame.raw?.length ?? PARSED_FRAME_CHARACTERS;
+    if (characters > MAX_KEPT_CHARACTERS)
+      throw new GatewayError("upstream_invalid_response", "The reply is longer than the guardrails may hold back.");
+    kept.push(frame);
+  }
+  return kept;
+}

@@ -1,0 +1,144 @@
+/** A race: attempts at one request beside each other, of which one answers. */
+
+import { type Branch } from "@sluice/kit/internals";
+import { branchOf } from "@sluice/kit";
+import { discardReply } from "@sluice/runtime";
+import { type Attempt, type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
+import { finalError } from "../fallback/failure-class.ts";
+
+/** What a race is made from. */
+export interface RaceParts {
+  readonly exchange: Exchange;
+  readonly next: Next;
+  readonly clock: Clock;
+  /** How long the newest attempt has before another one joins; `undefined`: none ever does. */
+  readonly delayMs: number | undefined;
+  /** Whether another one may join now, after so many. Asked once for each that would. */
+  readonly mayJoin: (runners: number) => boolean;
+}
+
+/** How a race ended: who answered, who was under way then, and how many ran. */
+export interface RaceEnd {
+  readonly winner: Runner;
+  readonly losers: readonly Runner[];
+  readonly runners: number;
+}
+
+/** One branch of the race. */
+export interface Runner {
+  readonly branch: Branch;
+  /** On the monotonic clock. */
+  readonly startedMs: number;
+}
+
+interface Finish {
+  readonly runner: Runner;
+  /** `undefined` when it has a reply. */
+  readonly error: unknown;
+}
+
+/** Steps that heed their signal end at once. One that does not is not waited for. */
+const LOSER_GRACE_MS = 100;
+
+/**
+ * Runs the race. The first branch with a reply, for a stream with its first content, becomes the exchange's; the others are
+ * aborted, and their attempts say `hedge_lost`. A failure waits for those still under way. Throws, when all have failed, what
+ * says most about the request.
+ */
+export async function race(parts: RaceParts): Promise<RaceEnd> {
+  const { exchange } = parts;
+  const running = new Map<Runner, Promise<Finish>>();
+  const errors: unknown[] = [];
+  let runners = 0;
+  const start = (): void => {
+    const runner = enter(parts, runners);
+    runners += 1;
+    running.set(runner.runner, runner.finish);
+  };
+  start();
+  for (let mayGrow = parts.delayMs !== undefined; ;) {
+    const next = await first(running, mayGrow && errors.length === 0 ? parts.delayMs : undefined);
+    if (next === undefined) {
+      mayGrow = !exchange.signal.aborted && isUnderWay(running) && parts.mayJoin(runners);
+      if (mayGrow) start();
+      continue;
+    }
+    running.delete(next.runner);
+    if (next.error === undefined) {
+      const losers = [...running.keys()];
+      await giveUp(running, parts.clock);
+      next.runner.branch.adopt();
+      return { winner: next.runner, losers, runners };
+    }
+    errors.push(next.error);
+    if (running.size === 0) throw telling(errors);
+  }
+}
+
+function enter({ exchange, next, clock }: RaceParts, place: number): { runner: Runner; finish: Promise<Finish> } {
+  const branch = branchOf(exchange);
+  const called = exchange.attempts.map(({ target }) => target.id);
+  // For pipelines without a step that chooses; one that does, inside, chooses anew.
+  if (place > 0) branch.target = exchange.model?.targets.find(({ id }) => !called.includes(id));
+  const runner: Runner = { branch, startedMs: clock.monotonic() };
+  const finish = next({ exchange: branch }).then(
+    () => ({ runner, error: undefined }),
+    (error: unknown) => ({ runner, error }),
+  );
+  return { runner, finish };
+}
+
+/** The first finished attempt; `undefined` when none finishes in time. */
+async function first(running: ReadonlyMap<Runner, Promise<Finish>>, withinMs: number | undefined): Promise<Finish | undefined> {
+  const finishes = [...running.values()];
+  if (withinMs === undefined) return Promise.race(finishes);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), withinMs);
+  });
+  try {
+    return await Promise.race([...finishes, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whether an upstream was called. A request that waits for room gets none sooner by asking twice. */
+function isUnderWay(running: ReadonlyMap<Runner, unknown>): boolean {
+  return [...running.keys()].some(({ branch }) => branch.attempts.length > 0);
+}
+
+/** Ends the other attempts: their connections immediately, their records before they are read. */
+async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Clock): Promise<void> {
+  if (running.size === 0) return;
+  const reason = new GatewayError("hedge_lost", "Another attempt at the same request answered first.");
+  const ends = [...running].map(async ([{ branch }, finish]) => {
+    branch.abort(reason);
+    for (const attempt of branch.attempts) attempt.error ??= reason;
+    const { error } = await finish;
+    if (error === undefined) await discardReply(branch.reply);
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const grace = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LOSER_GRACE_MS);
+  });
+  await Promise.race([Promise.allSettled(ends), grace]);
+  clearTimeout(timer);
+  for (const { branch } of running.keys()) {
+    for (const attempt of branch.attempts) close(attempt, clock);
+  }
+}
+
+function close(attempt: Attempt, clock: Clock): void {
+  attempt.outcome ??= attempt.firstContentAtMs === undefined ? "failure" : "partial";
+  attempt.endedAtMs ??= clock.now();
+}
+
+/** The error of several: the upstream's word on the request itself, else the first one's with the shortest wait. */
+function telling(errors: readonly unknown[]): unknown {
+  const known = errors.filter(isGatewayError);
+  const [one] = known;
+  if (one === undefined) return errors[0];
+  const verdict = known.find(({ status, code }) => status < 500 && status !== 429 && code !== "client_closed");
+  return verdict ?? finalError([one, ...known.slice(1)]);
+}

@@ -1,0 +1,42 @@
+/** What `limits` takes before the body is read: requests and slots of the identity. */
+
+import type { Exchange, Identity, MaybePromise, TakeResult } from "@sluice/contract";
+import { type Early, LEASE_MARGIN_MS } from "./reserve.ts";
+import type { LeaseParts } from "./parts.ts";
+import { refusalOf, showLimits } from "./refusal.ts";
+import { claimOf } from "./rule.ts";
+
+const NOTHING: Early = Object.freeze({ rules: [], states: [] });
+
+/**
+ * Takes the requests and slots of an identity until the exchange is over. A request stays counted, whatever becomes of it. Throws or rejects with
+ * `rate_limited`.
+ */
+export function takeEarly(exchange: Exchange, identity: Identity, parts: LeaseParts): MaybePromise<Early> {
+  const { early: rules } = parts.resolver.of(identity, undefined);
+  if (rules.length === 0) return NOTHING;
+  const claims = rules.map((rule) => claimOf(rule, 0, 0));
+  const id = `${exchange.id}:early`;
+  const { host, reserver } = parts;
+  const leaseMs = Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
+  const taken = (result: TakeResult): Early => {
+    if (result.outcome === "unseeded") return NOTHING;
+    showLimits(exchange, rules, result.states);
+    if (result.outcome === "refused") {
+      const rule = rules[result.failedIndex];
+      exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.subject);
+      throw refusalOf(result, rules, host, false);
+    }
+    exchange.lifetime.onSettle(() => {
+      const settled = host.state.settle({ id, claims });
+      if (settled instanceof Promise) {
+        settled.catch((error: unknown) => {
+          host.log.error("a reservation could not be settled", { request_id: exchange.id, error });
+        });
+      }
+    });
+    return { rules, states: result.states };
+  };
+  const result = reserver.take({ id, claims }, rules, leaseMs);
+  return result instanceof Promise ? result.then(taken) : taken(result);
+}

@@ -1,0 +1,152 @@
+/** Gate: reserves the part of each upstream call that the entry has not reserved, before the call is dispatched. */
+
+import type {
+  Admission,
+  Claim,
+  Exchange,
+  JsonDocument,
+  Model,
+  ModelCatalog,
+  MaybePromise,
+  TakeResult,
+  Target,
+} from "@sluice/contract";
+import type { AdmittedCalls } from "./admitted-calls.ts";
+import { estimateTokens, type TokenEstimate } from "./estimate.ts";
+import { checkMaxCost } from "./max-cost.ts";
+import type { LeaseParts } from "./parts.ts";
+import { unpricedRefusal } from "./refusal.ts";
+import type { EntryEstimate, LimitLease } from "./reserve.ts";
+import { claimOf, isEnforced, type Rule, type RuleSet } from "./rule.ts";
+
+/** What a gate knows of the entry of its exchange. */
+export interface GateEntry extends EntryEstimate {
+  readonly set: RuleSet;
+  /** `Infinity` where the request has no maximum. */
+  readonly maxCostNanoUsd: number;
+}
+
+/** The rules and claims of a call; the first `shared` of them are not those of its target. */
+interface CallClaims {
+  readonly rules: readonly Rule[];
+  readonly claims: readonly Claim[];
+  readonly shared: number;
+}
+
+/** The gate of one exchange. */
+export class LimitGate {
+  readonly #parts: LeaseParts;
+  readonly #exchange: Exchange;
+  readonly #lease: LimitLease;
+  readonly #calls: AdmittedCalls;
+  readonly #entry: GateEntry;
+  readonly #model: Exchange["model"];
+  readonly #document: JsonDocument | undefined;
+  /** The entry reserves for one call. */
+  #isEntryUsed = false;
+  /** Reservations beside the entry's. */
+  #serial = 0;
+
+  constructor(parts: LeaseParts, exchange: Exchange, lease: LimitLease, calls: AdmittedCalls, entry: GateEntry) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#lease = lease;
+    this.#calls = calls;
+    this.#entry = entry;
+    this.#model = exchange.model;
+    this.#document = exchange.request?.document;
+  }
+
+  /** Admits a call of the exchange or of a branch of it. Throws or rejects with the refusal. */
+  admit(exchange: Exchange, target: Target, document: JsonDocument, admission: Admission): MaybePromise<void> {
+    const { identity } = exchange;
+    if (identity === undefined) return;
+    const ofTarget = this.#parts.resolver.ofTarget(identity, target);
+    const isFirst = !this.#isEntryUsed;
+    this.#isEntryUsed = true;
+    if (isFirst && ofTarget.length === 0 && this.#isReservedAtEntry(exchange, target, document)) {
+      this.#calls.add(admission, this.#entry.nanoUsd);
+      return;
+    }
+    const estimate = this.#estimateFor(exchange, document, target);
+    const nanoUsd = this.#maxCostOf(exchange, target, document, estimate, ofTarget);
+    checkMaxCost(exchange, this.#calls.committed() + nanoUsd, this.#entry.maxCostNanoUsd);
+    const lacking = this.#lackingOf(ofTarget, estimate, nanoUsd);
+    this.#calls.add(admission, nanoUsd);
+    if (lacking.claims.length === 0) return;
+    const dismiss = (error: unknown): never => {
+      this.#calls.dismiss(admission);
+      throw error;
+    };
+    try {
+      const uncertain = (): number => this.#parts.estimator.uncertainNanoUsd(exchange, [target], document, estimate, nanoUsd);
+      this.#serial += 1;
+      const result = this.#lease.reserve({ ...lacking, id: `${this.#exchange.id}:${this.#serial}`, admission, uncertain });
+      if (result instanceof Promise) return result.then((taken) => this.#admitted(taken, lacking, admission), dismiss);
+      return this.#admitted(result, lacking, admission);
+    } catch (error) {
+      return dismiss(error);
+    }
+  }
+
+  #admitted(result: TakeResult, { rules, shared }: CallClaims, admission: Admission): MaybePromise<void> {
+    if (result.outcome === "granted") return;
+    this.#calls.dismiss(admission);
+    if (result.outcome === "refused") return this.#lease.refuse(result, rules, result.failedIndex >= shared);
+  }
+
+  /** A step between the entry and the call may have changed the model, the body or the target. */
+  #isReservedAtEntry({ model }: Exchange, target: Target, document: JsonDocument): boolean {
+    return model === this.#model && document === this.#document && model?.targets.includes(target) === true;
+  }
+
+  /** The claims that cover a call beside the reservations so far. */
+  #lackingOf(ofTarget: readonly Rule[], estimate: TokenEstimate, nanoUsd: number): CallClaims {
+    const rules: Rule[] = [];
+    const claims: Claim[] = [];
+    const add = (rule: Rule): void => {
+      let lacking = 0;
+      if (rule.kind === "budget") {
+        lacking = this.#calls.committed(rule.provider) + nanoUsd - this.#lease.reservedNanoUsd(rule);
+        if (lacking <= 0) return;
+      }
+      rules.push(rule);
+      claims.push(claimOf(rule, this.#lease.tokensFor(rule, estimate), lacking));
+    };
+    for (const rule of this.#entry.set.rules) if (rule.kind === "budget") add(rule);
+    const shared = rules.length;
+    for (const rule of ofTarget) add(rule);
+    return { rules, claims, shared };
+  }
+
+  #estimateFor(exchange: Exchange, document: JsonDocument, target: Target): TokenEstimate {
+    const isNative = exchange.operation === "passthrough";
+    const isSame = !isNative && document === this.#document && exchange.model === this.#model;
+    if (isSame && this.#entry.estimate !== undefined) return this.#entry.estimate;
+    const model = isNative ? cataloguedModel(target, this.#parts.host.models) : exchange.model;
+    return estimateTokens(exchange, document, model, this.#parts.config.default_max_tokens);
+  }
+
+  /** The maximum cost of a call, in nano-dollars. Throws where the price is unknown and a budget limits the call. */
+  #maxCostOf(
+    exchange: Exchange,
+    target: Target,
+    document: JsonDocument,
+    estimate: TokenEstimate,
+    ofTarget: readonly Rule[],
+  ): number {
+    const { config, estimator } = this.#parts;
+    const { set, maxCostNanoUsd } = this.#entry;
+    const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity || ofTarget.some(({ kind }) => kind === "budget");
+    if (!hasMoney) return 0;
+    const nanoUsd = estimator.nanoUsd(exchange, target, document, estimate);
+    if (nanoUsd !== undefined) return nanoUsd;
+    if (config.unpriced === "allow" || !(set.isBudgeted || ofTarget.some(isEnforced))) return 0;
+    throw unpricedRefusal(target.model);
+  }
+}
+
+/** The model of a target that a native request names; `undefined` where the catalogue has none. */
+function cataloguedModel({ id }: Target, models: ModelCatalog): Model | undefined {
+  return models.find(id) ?? models.list().find(({ targets }) => targets.some((target) => target.id === id));
+}

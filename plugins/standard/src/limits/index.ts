@@ -1,0 +1,157 @@
+/** The step `limits`: rates, budgets and concurrency. It reserves before a call is dispatched and settles by the spend rows. */
+
+import { addGate, defineSlot, defineStep, passOn } from "@sluice/kit";
+import { type Exchange, GatewayError, type Host, type Identity, type Model, type MaybePromise } from "@sluice/contract";
+import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
+import { CostEstimator, estimateTokens } from "./estimate.ts";
+import { takeEarly } from "./early.ts";
+import { AdmittedCalls } from "./admitted-calls.ts";
+import { LimitGate } from "./gate.ts";
+import type { LeaseParts } from "./parts.ts";
+import { type Early, LimitLease } from "./reserve.ts";
+import { OpenReservations } from "./open.ts";
+import { costOfRequest, fitToCost, maxCostOf, type RequestCost } from "./max-cost.ts";
+import { unpricedRefusal } from "./refusal.ts";
+import { ConcurrencyLimiter } from "./concurrency.ts";
+import { LimitResolver } from "./resolver.ts";
+import type { RuleSet } from "./rule.ts";
+import { SoftBudgets } from "./soft-budget.ts";
+import { openTargetTokens } from "./target-tokens.ts";
+import { Reserver } from "./reserver.ts";
+
+export const limits = defineStep<LimitsConfig>({
+  name: "limits",
+  sharesState: true,
+  stability: "beta",
+  summary:
+    "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
+  config: limitsSchema,
+  check: limitsFaults,
+  names: limitsNames,
+  operations: ["chat", "embeddings", "images", "passthrough", "spend"],
+  provides: ["limits"],
+  requires: [
+    { capability: "identity", reason: "limits belong to a key" },
+    { capability: "cost", reason: "money is reserved at the prices that the rows will have" },
+  ],
+  before: [
+    { capability: "cached_reply", reason: "a reply from the cache would pass it by" },
+    { capability: "fallback", reason: "each model would be a request of its own" },
+    { capability: "target", reason: "each target would be a request of its own" },
+  ],
+  create(config, host) {
+    const resolver = new LimitResolver(config, host);
+    const estimator = new CostEstimator(host);
+    const parts: LeaseParts = {
+      config,
+      host,
+      resolver,
+      reserver: new Reserver(host),
+      estimator,
+      soft: new SoftBudgets(host),
+      open: new OpenReservations(config.reserved_share, host),
+      tokens: openTargetTokens(host),
+    };
+    const concurrency = new ConcurrencyLimiter(config, host);
+    const hasTargetRules = resolver.hasProviderBudgets || hasLimitedTarget(host);
+    const begin = (exchange: Exchange, identity: Identity): MaybePromise<Early> => {
+      concurrency.enter(exchange, identity);
+      const keep = (early: Early): Early => {
+        EARLY.set(exchange, (EARLY.get(exchange) ?? new Map()).set(parts, early));
+        return early;
+      };
+      const early = takeEarly(exchange, identity, parts);
+      return early instanceof Promise ? early.then(keep) : keep(early);
+    };
+    return {
+      beforeBody(exchange) {
+        if (exchange.identity === undefined) return undefined;
+        const early = begin(exchange, exchange.identity);
+        return early instanceof Promise ? early.then(() => undefined) : undefined;
+      },
+      enter(exchange) {
+        const { identity } = exchange;
+        if (identity === undefined) return false;
+        checkReplies(exchange, config);
+        // A calculation calls no upstream: only requests and slots limit it.
+        const isCall = exchange.operation !== "spend";
+        const known = EARLY.get(exchange)?.get(parts);
+        const early = known ?? begin(exchange, identity);
+        if (early instanceof Promise) {
+          return early
+            .then((taken) => (isCall ? reserve(exchange, identity, parts, hasTargetRules, taken) : undefined))
+            .then(() => false);
+        }
+        const held = isCall ? reserve(exchange, identity, parts, hasTargetRules, early) : undefined;
+        return held === undefined ? false : held.then(() => false);
+      },
+      run: passOn,
+    };
+  },
+});
+
+/** What each use of the step took before the body, by its parts: a pipeline may use the step twice. */
+const EARLY = defineSlot<Map<LeaseParts, Early>>("limits taken before the body");
+
+/** Reserves what the entry knows of and sets the gate that reserves the rest for each call. */
+function reserve(
+  exchange: Exchange,
+  identity: Identity,
+  parts: LeaseParts,
+  hasTargetRules: boolean,
+  early: Early,
+): MaybePromise<void> {
+  const { config, resolver } = parts;
+  const maxCostNanoUsd = maxCostFor(exchange, identity, config);
+  const rulesOf = (): RuleSet => resolver.withTags(resolver.of(identity, exchange.model), identity, exchange.request?.tags ?? []);
+  let set = rulesOf();
+  const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity;
+  if (set.late.length === 0 && !hasMoney && !hasTargetRules) return;
+  const { model } = exchange;
+  let cost: Partial<RequestCost> | undefined;
+  if (model !== undefined && hasMoney) {
+    cost = fittedCost(exchange, identity, maxCostNanoUsd, parts);
+    // A maximum cost may have chosen a cheaper model.
+    if (model !== exchange.model) set = rulesOf();
+    if (cost?.nanoUsd === undefined && set.isBudgeted && config.unpriced === "refuse") refuseUnpriced(exchange.model);
+  } else if (set.hasTokens && exchange.request !== undefined) {
+    cost = { estimate: estimateTokens(exchange, exchange.request.document, model, config.default_max_tokens) };
+  }
+  const entry = { set, estimate: cost?.estimate, nanoUsd: cost?.nanoUsd ?? 0, maxCostNanoUsd };
+  const calls = new AdmittedCalls(exchange);
+  const lease = new LimitLease(parts, exchange, calls);
+  if (hasMoney || hasTargetRules) {
+    const gate = new LimitGate(parts, exchange, lease, calls, entry);
+    addGate(exchange, (...call) => gate.admit(...call));
+  }
+  return lease.enter(set.late, entry, early);
+}
+
+/** The maximum that the exchange may cost, in nano-dollars: of the header and of the options; `Infinity` without either. */
+function maxCostFor(exchange: Exchange, identity: Identity, config: LimitsConfig): number {
+  const isExempt = identity.kind === "master" && !config.limit_master;
+  return maxCostOf(exchange, isExempt ? undefined : config.max_cost);
+}
+
+/** The cost of the request, made to fit its maximum. */
+function fittedCost(exchange: Exchange, identity: Identity, maxNanoUsd: number, parts: LeaseParts): RequestCost | undefined {
+  const cost = costOfRequest(exchange, parts.estimator, parts.config.default_max_tokens);
+  return cost === undefined || maxNanoUsd === Infinity ? cost : fitToCost(exchange, identity, maxNanoUsd, cost, parts);
+}
+
+function refuseUnpriced(model: Model | undefined): void {
+  if (model !== undefined && model.targets.length > 0) throw unpricedRefusal(model.id);
+}
+
+/** Bounds how many replies a request asks for: each may be as long as the model allows. Throws `invalid_field`. */
+function checkReplies({ operation, request }: Exchange, { max_n: replies, max_images: images }: LimitsConfig): void {
+  const max = operation === "chat" ? replies : operation === "images" ? images : Infinity;
+  const n = request?.document.value.n;
+  if (typeof n !== "number" || n <= max) return;
+  const option = operation === "chat" ? "max_n" : "max_images";
+  throw new GatewayError("invalid_field", `The field n must be at most ${max} (${option} of the step limits).`, { param: "n" });
+}
+
+function hasLimitedTarget({ models }: Host): boolean {
+  return models.list().some(({ targets }) => targets.some(({ rpm, tpm }) => rpm !== undefined || tpm !== undefined));
+}

@@ -1,0 +1,75 @@
+/** How long the replies to a native request may be: by the members that bound them in the dialect of its path, because others are ignored there. */
+
+import { isObject } from "@sluice/kit";
+import type { JsonObject } from "@sluice/contract";
+
+/** Members that bound a reply, at the end of a path; `within`: the members of the body in which they stand. */
+interface Bounds {
+  readonly path: RegExp;
+  readonly names: readonly string[];
+  readonly within?: readonly string[];
+}
+
+/** Sources: the references that `openai-endpoints.ts` and the native endpoints of the providers name. */
+const BOUNDS: readonly Bounds[] = [
+  { path: /(?:^|\/)completions\/?$/, names: ["max_completion_tokens", "max_tokens"] },
+  { path: /(?:^|\/)responses\/?$/, names: ["max_output_tokens"] },
+  { path: /(?:^|\/)messages\/?$/, names: ["max_tokens"] },
+  { path: /(?:^|\/)complete\/?$/, names: ["max_tokens_to_sample"] },
+  { path: /(?:^|\/)v[12]\/(?:chat|generate)\/?$/, names: ["max_tokens"] },
+  { path: /(?:^|\/)api\/(?:chat|generate)\/?$/, names: ["num_predict"], within: ["options"] },
+  {
+    path: /:(?:g|streamG)enerateContent$/,
+    names: ["maxOutputTokens", "max_output_tokens"],
+    within: ["generationConfig", "generation_config"],
+  },
+  { path: /\/converse(?:-stream)?$/, names: ["maxTokens"], within: ["inferenceConfig"] },
+];
+
+/** Of a path that tells no dialect, as Bedrock's InvokeModel: every name in every place. */
+const ANY: readonly string[] = [
+  "max_completion_tokens",
+  "max_tokens",
+  "max_output_tokens",
+  "max_tokens_to_sample",
+  "maxOutputTokens",
+  "maxTokens",
+  "maxTokenCount",
+  "max_new_tokens",
+  "max_gen_len",
+  "num_predict",
+];
+const ANYWHERE: readonly string[] = [
+  "generationConfig",
+  "generation_config",
+  "inferenceConfig",
+  "textGenerationConfig",
+  "options",
+];
+
+/** How many replies are asked for. */
+const COUNTS = ["n", "candidateCount", "candidate_count", "num_generations"];
+
+/** The longest reply that a body asks for, in tokens, where it says one: the largest of its bounds, because the upstream may heed any. */
+export function nativeBound(body: JsonObject, endpoint: string): number | undefined {
+  const known = BOUNDS.find(({ path }) => path.test(endpoint));
+  const places = known === undefined ? [body, ...nested(body)] : (known.within?.map((name) => body[name]) ?? [body]);
+  const names = known?.names ?? ANY;
+  const bounds = places.filter(isObject).flatMap((place) => names.map((name) => positive(place[name]) ?? 0));
+  const max = Math.max(0, ...bounds);
+  return max === 0 ? undefined : max;
+}
+
+/** How many replies a body asks for. */
+export function nativeReplies(body: JsonObject): number {
+  return Math.max(1, ...[body, ...nested(body)].flatMap((place) => COUNTS.map((name) => positive(place[name]) ?? 1)));
+}
+
+/** A whole number above 0: 0 and less are no bound to those who take them. */
+export function positive(value: unknown): number | undefined {
+  return typeof value === "number" && value > 0 ? Math.ceil(value) : undefined;
+}
+
+function nested(body: JsonObject): JsonObject[] {
+  return ANYWHERE.map((name) => body[name]).filter(isObject);
+}

@@ -1,0 +1,125 @@
+/** Reserve: takes reservations for one exchange, at its entry and by its gate, and keeps them until it is settled. */
+
+import type { Admission, Claim, ClaimState, Exchange, Granted, Refused, MaybePromise, TakeResult } from "@sluice/contract";
+import type { AdmittedCalls } from "./admitted-calls.ts";
+import type { TokenEstimate } from "./estimate.ts";
+import { KeyPart } from "./part.ts";
+import type { LeaseParts } from "./parts.ts";
+import { refuse, showLimits } from "./refusal.ts";
+import { type BudgetRule, claimOf, type Rule } from "./rule.ts";
+import { type Reserved, settleReservations } from "./settle.ts";
+
+/** A reservation outlives the deadline by this, in milliseconds: the spend rows have to be written. */
+export const LEASE_MARGIN_MS = 60_000;
+
+/** The limits that were taken before the body was read, and how they stand. */
+export interface Early {
+  readonly rules: readonly Rule[];
+  readonly states: readonly ClaimState[];
+}
+
+/** What the entry of an exchange may use. */
+export interface EntryEstimate {
+  /** The tokens of one call. Absent: no limit needs them. */
+  readonly estimate: TokenEstimate | undefined;
+  /** The maximum cost of the first call at the most expensive target; 0 where no target is known yet. */
+  readonly nanoUsd: number;
+}
+
+/** One reservation to take. */
+export interface Wanted {
+  readonly id: string;
+  readonly rules: readonly Rule[];
+  readonly claims: readonly Claim[];
+  readonly admission: Admission | undefined;
+  /** The part of the cost that depends on the length of the reply, in nano-dollars. */
+  uncertain(): number;
+  /** How many of the rules are not those of a target. Absent: all of them. */
+  readonly shared?: number;
+}
+
+/** The limits that one exchange holds, from its entry to its end. */
+export class LimitLease {
+  readonly #parts: LeaseParts;
+  readonly #exchange: Exchange;
+  readonly #calls: AdmittedCalls;
+  readonly #part: KeyPart;
+  readonly #reserved: Reserved[] = [];
+
+  constructor(parts: LeaseParts, exchange: Exchange, calls: AdmittedCalls) {
+    this.#parts = parts;
+    this.#exchange = exchange;
+    this.#calls = calls;
+    this.#part = new KeyPart(exchange, parts);
+  }
+
+  /** Reserves everything that is known at the entry. Throws or rejects with the refusal. */
+  enter(rules: readonly Rule[], { estimate, nanoUsd }: EntryEstimate, early: Early): MaybePromise<void> {
+    if (rules.length === 0) return;
+    const exchange = this.#exchange;
+    const [targets, document] = [exchange.model?.targets, exchange.request?.document];
+    const { estimator } = this.#parts;
+    const result = this.reserve({
+      id: exchange.id,
+      rules,
+      claims: rules.map((rule) => claimOf(rule, this.tokensFor(rule, estimate), nanoUsd)),
+      admission: undefined,
+      uncertain: () => estimator.uncertainNanoUsd(exchange, targets, document, estimate, nanoUsd),
+    });
+    const entered = (taken: TakeResult): MaybePromise<void> => {
+      if (taken.outcome === "unseeded") return;
+      showLimits(exchange, [...early.rules, ...rules], [...early.states, ...taken.states]);
+      if (taken.outcome === "refused") return this.refuse(taken, rules, false);
+    };
+    return result instanceof Promise ? result.then(entered) : entered(result);
+  }
+
+  /** Takes one reservation and keeps it if it is granted. Throws where the key has its share of a limit. */
+  reserve({ id, rules, claims, admission, uncertain, shared }: Wanted): MaybePromise<TakeResult> {
+    const { host, reserver } = this.#parts;
+    const reservation = { id, claims };
+    const counted = this.#part.count(claims, rules, uncertain, shared);
+    const leaseMs = Math.max(0, this.#exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
+    const result = this.#part.unlessRefused(rules, counted, () =>
+      reserver.take(reservation, rules, leaseMs, this.#exchange.identity),
+    );
+    const kept = (taken: TakeResult): TakeResult => {
+      if (taken.outcome === "granted") this.#keep(taken, { reservation, rules, counted, admission });
+      return taken;
+    };
+    return result instanceof Promise ? result.then(kept) : kept(result);
+  }
+
+  /** Throws the refusal or rejects with it. `isOfTarget`: the limit is one of a target, another target may be free. */
+  refuse(result: Refused, rules: readonly Rule[], isOfTarget: boolean): MaybePromise<never> {
+    const rule = rules[result.failedIndex];
+    this.#exchange.note("limits", `refused by the ${rule?.kind ?? "limit"} of`, rule?.subject);
+    return refuse(result, rules, this.#parts.host, isOfTarget);
+  }
+
+  /** The tokens to take of a window for one call. */
+  tokensFor(rule: Rule, estimate: TokenEstimate | undefined): number {
+    return this.#part.tokensFor(rule, estimate);
+  }
+
+  /** The nano-dollars that are reserved under a budget. */
+  reservedNanoUsd({ key }: BudgetRule): number {
+    let sum = 0;
+    for (const { reservation } of this.#reserved) {
+      for (const claim of reservation.claims) if (claim.kind === "budget" && claim.key === key) sum += claim.amountNanoUsd;
+    }
+    return sum;
+  }
+
+  /** The settlement of a kept reservation is certain, also when the exchange has ended meanwhile. */
+  #keep({ states }: Granted, reserved: Reserved): void {
+    if (this.#reserved.length === 0) this.#exchange.lifetime.onSettle(() => this.#settle());
+    this.#reserved.push(reserved);
+    this.#parts.tokens.reserve(reserved.rules, reserved.reservation.claims);
+    this.#parts.soft.check(this.#exchange, reserved.rules, states);
+  }
+
+  #settle(): void {
+    settleReservations(this.#reserved.splice(0), this.#exchange, this.#calls, this.#part, this.#parts);
+  }
+}

@@ -1,0 +1,130 @@
+/** The reserver: takes reservations in shared state. It seeds a budget that is not known there with the sum of the ledger. */
+
+import {
+  GatewayError,
+  type Host,
+  type Identity,
+  isGatewayError,
+  type Reservation,
+  type SharedValue,
+  type MaybePromise,
+  type TakeResult,
+} from "@sluice/contract";
+import { NewTags } from "./new-tags.ts";
+import type { Rule } from "./rule.ts";
+
+/** How long the ledger may take, in milliseconds. */
+const LEDGER_MS = 5_000;
+/** Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it too. */
+const MAX_QUESTIONS = 16;
+/** Seeds of one reservation. Shared state that loses a budget more often is faulty. */
+const MAX_SEEDS = 5;
+
+/** Questions to the ledger that are under way, by budget key. All pipelines share them: concurrent requests ask once. */
+class Seeding implements SharedValue {
+  readonly byKey = new Map<string, Promise<void>>();
+  readonly newTags = new NewTags();
+  readonly #waiting: (() => void)[] = [];
+  #asking = 0;
+
+  /** Runs a question when fewer than `MAX_QUESTIONS` are under way: a start with a thousand budgets does not ask them all at once. */
+  async queued<T>(ask: () => Promise<T>): Promise<T> {
+    if (this.#asking >= MAX_QUESTIONS) await this.#wait();
+    else this.#asking += 1;
+    try {
+      return await ask();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#asking -= 1;
+      else next();
+    }
+  }
+
+  /** Waits in the queue. Rejects after `LEDGER_MS`; the question then leaves the queue. */
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const admit = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(admit), 1);
+        reject(new Error("The ledger has too many questions."));
+      }, LEDGER_MS);
+      this.#waiting.push(admit);
+    });
+  }
+
+  close(): void {
+    this.byKey.clear();
+  }
+}
+
+/** Takes the reservations of a process. */
+export class Reserver {
+  readonly #host: Host;
+  readonly #seeding: Seeding;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#seeding = host.shared("limits-seeding", () => new Seeding());
+  }
+
+  /**
+   * All claims or none. Throws or rejects with `overloaded` when a budget is not known and the ledger cannot be read, with
+   * `rate_limited` when the identity names too many new tags.
+   */
+  take(reservation: Reservation, rules: readonly Rule[], leaseMs: number, identity?: Identity): MaybePromise<TakeResult> {
+    const result = this.#host.state.take(reservation, leaseMs);
+    if (result instanceof Promise) {
+      return result.then((later) =>
+        later.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, later.keys, identity) : later,
+      );
+    }
+    return result.outcome === "unseeded" ? this.#seedAndTake(reservation, rules, leaseMs, result.keys, identity) : result;
+  }
+
+  async #seedAndTake(
+    reservation: Reservation,
+    rules: readonly Rule[],
+    leaseMs: number,
+    unknown: readonly string[],
+    identity: Identity | undefined,
+  ): Promise<TakeResult> {
+    this.#seeding.newTags.check(identity, unknown, rules, this.#host.clock.monotonic());
+    let keys = unknown;
+    for (let seeds = 0; seeds < MAX_SEEDS; seeds += 1) {
+      await Promise.all(keys.map((key) => this.#seed(key, rules)));
+      const result = await this.#host.state.take(reservation, leaseMs);
+      if (result.outcome !== "unseeded") return result;
+      keys = result.keys;
+    }
+    throw unreadable(undefined);
+  }
+
+  #seed(key: string, rules: readonly Rule[]): Promise<void> {
+    const { byKey } = this.#seeding;
+    let seeding = byKey.get(key);
+    if (seeding === undefined) {
+      seeding = this.#ask(key, rules).finally(() => byKey.delete(key));
+      byKey.set(key, seeding);
+    }
+    return seeding;
+  }
+
+  async #ask(key: string, rules: readonly Rule[]): Promise<void> {
+    const rule = rules.find((candidate) => candidate.kind === "budget" && candidate.key === key);
+    if (rule?.kind !== "budget") throw new GatewayError("internal_error", "A budget is asked for that no rule has.");
+    let spent: number;
+    try {
+      spent = await this.#seeding.queued(() => this.#host.ledger.spent(rule.rows, AbortSignal.timeout(LEDGER_MS)));
+    } catch (cause) {
+      throw isGatewayError(cause) && cause.code === "overloaded" ? cause : unreadable(cause);
+    }
+    await this.#host.state.seed(key, spent);
+  }
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { cause, retryAfterMs: 1_000 });
+}

@@ -1,0 +1,176 @@
+/** One limit, as a key, a team, a target or the options of the step say it, and what is taken of it. */
+
+import type { BudgetPeriod } from "@sluice/kit/internals";
+import type { Claim, ConcurrentClaim, LedgerSumFilter, Target, WindowClaim } from "@sluice/contract";
+
+/** A minute, in milliseconds: the window of `rpm` and `tpm`. */
+export const MINUTE_MS = 60_000;
+
+/** Spending that is counted and not limited. */
+export const UNLIMITED = Number.MAX_SAFE_INTEGER;
+
+/** One limit. What is taken of it depends on the request. */
+export type Rule = RateRule | SlotRule | BudgetRule;
+
+/** Requests or tokens in a window. */
+export interface RateRule {
+  readonly kind: "requests" | "tokens";
+  /** In the words of a message: `key`, `team`, `deployment openai/gpt-4o`, … */
+  readonly subject: string;
+  /** Whether the client may know how it stands: the limits of its own, not those that it shares with other clients. */
+  readonly isShown: boolean;
+  /** Whether it holds at a model: it is known when the body is. */
+  readonly isOfModel: boolean;
+  /** The id of the target subject limit it is. */
+  readonly target?: string;
+  /** For requests what is taken; for tokens a model of it. */
+  readonly claim: WindowClaim;
+}
+
+/** Requests at the same time. */
+export interface SlotRule {
+  readonly kind: "slots";
+  readonly subject: string;
+  /** Whether it holds at a model: it is known when the body is. */
+  readonly isOfModel: boolean;
+  readonly claim: ConcurrentClaim;
+}
+
+/** Money in a period. */
+export interface BudgetRule {
+  readonly kind: "budget";
+  readonly subject: string;
+  readonly key: string;
+  /** `MAX_SAFE_INTEGER` where spending is only counted. */
+  readonly limitNanoUsd: number;
+  readonly softNanoUsd: number | undefined;
+  readonly period: BudgetPeriod;
+  /** The rows that were spent of it. */
+  readonly rows: LedgerSumFilter;
+  /** The provider subject attempts count; `undefined`: all of them. */
+  readonly provider: string | undefined;
+}
+
+/** The rules of an identity at a model. */
+export interface RuleSet {
+  /** In the order in which they are asked: budgets, windows, slots. */
+  readonly rules: readonly Rule[];
+  /** Requests and slots of the identity itself, taken before the body is read. */
+  readonly early: readonly Rule[];
+  /** Those that need the request: budgets, tokens, and what holds at a model. */
+  readonly late: readonly Rule[];
+  /** Until when, milliseconds since 1970. */
+  readonly untilMs: number;
+  readonly hasTokens: boolean;
+  readonly hasBudgets: boolean;
+  /** Whether a budget may refuse. */
+  readonly isBudgeted: boolean;
+}
+
+/** What is taken of a rule for so many tokens and so much money. */
+export function claimOf(rule: Rule, tokens: number, amountNanoUsd: number): Claim {
+  switch (rule.kind) {
+    case "requests":
+    case "slots":
+      return rule.claim;
+    case "tokens": {
+      const { key, limit, windowMs } = rule.claim;
+      return { kind: "window", key, limit, windowMs, amount: tokens };
+    }
+    case "budget":
+      return {
+        kind: "budget",
+        key: rule.key,
+        limitNanoUsd: rule.limitNanoUsd,
+        amountNanoUsd,
+        resetsAtMs: rule.period.endMs,
+      };
+  }
+}
+
+/** Whether a rule is a budget that may refuse. */
+export function isEnforced(rule: Rule): boolean {
+  return rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED;
+}
+
+/** A set of rules, with what a request must be looked at for. */
+export function ruleSet(rules: readonly Rule[]): RuleSet {
+  const budgets = rules.filter((rule) => rule.kind === "budget");
+  return {
+    rules,
+    early: rules.filter(isEarly),
+    late: rules.filter((rule) => !isEarly(rule)),
+    untilMs: Math.min(...budgets.map(({ period }) => period.endMs ?? Infinity)),
+    hasTokens: rules.some(({ kind }) => kind === "tokens"),
+    hasBudgets: budgets.length > 0,
+    isBudgeted: budgets.some(({ limitNanoUsd }) => limitNanoUsd !== UNLIMITED),
+  };
+}
+
+/** Whether a limit is known by the identity alone, and what is taken of it as well. */
+function isEarly(rule: Rule): boolean {
+  return (rule.kind === "requests" || rule.kind === "slots") && !rule.isOfModel;
+}
+
+/** Of several limits under one key the tightest, hard and soft: a reservation has one claim for each key. */
+export function distinct(rules: readonly Rule[]): Rule[] {
+  const byKey = new Map<string, Rule>();
+  for (const rule of rules) {
+    const key = rule.kind === "budget" ? rule.key : rule.claim.key;
+    const known = byKey.get(key);
+    const tightest = known === undefined || limitOf(rule) < limitOf(known) ? rule : known;
+    byKey.set(key, known === undefined ? rule : withSoft(tightest, known, rule));
+  }
+  return [...byKey.values()];
+}
+
+/** The rule with the lower soft limit of two. */
+function withSoft(tightest: Rule, ...both: readonly [Rule, Rule]): Rule {
+  const soft = both.map((rule) => (rule.kind === "budget" ? rule.softNanoUsd : undefined)).filter((limit) => limit !== undefined);
+  return tightest.kind !== "budget" || soft.length === 0 ? tightest : { ...tightest, softNanoUsd: Math.min(...soft) };
+}
+
+function limitOf(rule: Rule): number {
+  return rule.kind === "budget" ? rule.limitNanoUsd : rule.claim.limit;
+}
+
+const OF_MODEL: ReadonlySet<string> = new Set(["model", "key_model"]);
+/** Whether a limit is one key's alone. All others are shared: those of users, teams, tags, models, targets and of all. */
+export function isOfOneKey({ subject }: Rule): boolean {
+  return subject === "key" || subject === KEY_AT_MODEL;
+}
+
+const KEY_AT_MODEL = "key at this model";
+const SHOWN: ReadonlySet<string> = new Set(["key", "user", "team", "key_model"]);
+
+/** Requests or tokens in a window, of `key`, `team`, … and its id. */
+export function rate(per: string, subjectKey: string, kind: RateRule["kind"], limit: number, windowMs: number): RateRule {
+  const key = `${kind}:${subjectKey}:${windowMs}`;
+  return {
+    kind,
+    subject: per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per,
+    isShown: SHOWN.has(per),
+    isOfModel: OF_MODEL.has(per),
+    claim: { kind: "window", key, limit, windowMs, amount: 1 },
+  };
+}
+
+/** Requests at the same time. */
+export function slot(per: string, subjectKey: string, limit: number): SlotRule {
+  const subject = per === "key_model" ? KEY_AT_MODEL : per === "global" ? "gateway" : per;
+  return {
+    kind: "slots",
+    subject,
+    isOfModel: OF_MODEL.has(per),
+    claim: { kind: "concurrent", key: `parallel:${subjectKey}`, limit },
+  };
+}
+
+/** The windows of a deployment. */
+export function windowsOfTarget({ id, rpm, tpm }: Target): readonly Rule[] {
+  const subject = `deployment ${id}`;
+  const rules: Rule[] = [];
+  if (rpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "requests", rpm, MINUTE_MS), subject });
+  if (tpm !== undefined) rules.push({ ...rate("deployment", `deployment:${id}`, "tokens", tpm, MINUTE_MS), subject, target: id });
+  return rules;
+}

@@ -1,0 +1,56 @@
+/** Soft budgets: a warning, once for each period, and a header as long as it holds. */
+
+import type { ClaimState, Exchange, Host, SharedValue } from "@sluice/contract";
+import { dollarText } from "@sluice/runtime";
+import type { Rule } from "./rule.ts";
+
+const HEADER = "x-sluice-soft-budget";
+/** Beyond so many the oldest warnings are given again. */
+const MAX_WARNED = 10_000;
+
+class Warned implements SharedValue {
+  readonly keys = new Set<string>();
+
+  close(): void {
+    this.keys.clear();
+  }
+}
+
+/** Watches budgets that have a soft limit. */
+export class SoftBudgets {
+  readonly #log: Host["log"];
+  readonly #warned: Warned;
+
+  constructor(host: Host) {
+    this.#log = host.log;
+    this.#warned = host.shared("limits-soft", () => new Warned());
+  }
+
+  /** Warns of budgets that are beyond their soft limit, with what is reserved. */
+  check(exchange: Exchange, rules: readonly Rule[], states: readonly ClaimState[]): void {
+    for (let index = 0; index < rules.length; index += 1) {
+      const rule = rules[index];
+      const state = states[index];
+      if (rule?.kind !== "budget" || rule.softNanoUsd === undefined || state === undefined) continue;
+      const usedNanoUsd = state.limit - state.remaining;
+      if (usedNanoUsd < rule.softNanoUsd) continue;
+      const before = exchange.headers.get(HEADER);
+      exchange.headers.set(HEADER, before === undefined ? rule.subject : `${before}, ${rule.subject}`);
+      this.#warn(`${rule.key}:${rule.softNanoUsd}`, {
+        budget: rule.subject,
+        used_usd: dollarText(usedNanoUsd),
+        soft_usd: dollarText(rule.softNanoUsd),
+        key_id: exchange.identity?.keyId,
+      });
+    }
+  }
+
+  /** Once for each period and soft limit: one that was raised warns again. */
+  #warn(key: string, fields: Readonly<Record<string, unknown>>): void {
+    const { keys } = this.#warned;
+    if (keys.has(key)) return;
+    if (keys.size >= MAX_WARNED) keys.clear();
+    keys.add(key);
+    this.#log.warn("a soft budget is reached", fields);
+  }
+}

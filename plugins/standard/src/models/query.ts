@@ -1,0 +1,58 @@
+/** The query of the model routes. What is not known here is ignored, as LiteLLM does. */
+
+import { type Authority, type FallbackClass, GatewayError, type Identity } from "@sluice/contract";
+import { booleanOf, invalid } from "../spend/parameters.ts";
+
+const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy"];
+
+/** What a client asks for. */
+export interface ModelsQuery {
+  /** The ids of wildcards beside those of models. */
+  readonly withWildcards: boolean;
+  readonly groups: "without" | "with" | "only";
+  readonly withMetadata: boolean;
+  readonly fallbackClass: FallbackClass;
+  readonly teamId: string | undefined;
+  /** LiteLLM's name for one deployment; here the id of a model or of a target. */
+  readonly deploymentId: string | undefined;
+}
+
+/** Reads a query. Of a parameter that stands twice the last one counts. Throws `invalid_field`. */
+export function readModelsQuery(query: string): ModelsQuery {
+  const parameters: ReadonlyMap<string, string> = new Map(new URLSearchParams(query));
+  const is = (name: string): boolean => booleanOf(parameters, name, false);
+  const withGroups = is("include_model_access_groups");
+  return {
+    withWildcards: is("return_wildcard_routes"),
+    groups: is("only_model_access_groups") ? "only" : withGroups ? "with" : "without",
+    withMetadata: is("include_metadata"),
+    fallbackClass: fallbackClassOf(parameters.get("fallback_type")),
+    teamId: parameters.get("team_id"),
+    deploymentId: parameters.get("litellm_model_id"),
+  };
+}
+
+/**
+ * The identity whose models are shown: the caller's own, bounded by the team that the query names. Throws
+ * `permission_denied` for a team that the caller does not belong to; the master key may name any, and gets `not_found` for one
+ * that does not exist.
+ */
+export async function viewerOf(identity: Identity, teamId: string | undefined, authority: Authority): Promise<Identity> {
+  if (teamId === undefined) return identity;
+  if (identity.kind === "key") {
+    // What a key may use is bounded by its team already.
+    if (teamId === identity.teamId) return identity;
+    throw new GatewayError("permission_denied", "A key may name its own team only.", { param: "team_id" });
+  }
+  const teamModels = await authority.teamModels(teamId);
+  if (teamModels === undefined) throw new GatewayError("not_found", "This team does not exist.", { param: "team_id" });
+  return { ...identity, teamId, teamModels };
+}
+
+function fallbackClassOf(value: string | undefined): FallbackClass {
+  if (value === undefined) return "general";
+  const found = CLASSES.find((name) => name === value);
+  if (found === undefined)
+    throw invalid("fallback_type", `The query parameter fallback_type must be one of ${CLASSES.join(", ")}.`);
+  return found;
+}

@@ -1,0 +1,86 @@
+/** Which models an identity sees. */
+
+import { pricedAs } from "@sluice/runtime";
+import type { Authority, Host, Identity, Model, Target } from "@sluice/contract";
+import { isServable } from "./servable.ts";
+
+/** A group of models that a key may name, and who owns its first model. */
+export interface AccessGroup {
+  readonly name: string;
+  readonly ownedBy: string;
+}
+
+/** The models of a generation, seen by identities. */
+export interface ModelView {
+  /** Models that a request may name, each once: entries in the order of the file, wildcards as the models they are known to match. */
+  models(viewer: Identity): readonly Model[];
+  /** Wildcards as they are written. */
+  wildcards(viewer: Identity): readonly Model[];
+  /** The groups whose models, all of them, the identity may use. */
+  groups(viewer: Identity): readonly AccessGroup[];
+  /** The model of an id; `undefined` where there is none, where it cannot be served and where the identity may not use it. */
+  find(viewer: Identity, id: string): Model | undefined;
+}
+
+/** The view of a host's catalogue. Known models are looked up once, at the first question. */
+export function createModelView(host: Host): ModelView {
+  const { models: catalog, authority } = host;
+  const listed = catalog.list();
+  let expanded: readonly Model[] | undefined;
+  const sees = (viewer: Identity) => (model: Model) => isServable(viewer, model, catalog, authority);
+  const find = (viewer: Identity, id: string): Model | undefined => {
+    const model = catalog.find(id);
+    return model !== undefined && isServable(viewer, model, catalog, authority) ? model : undefined;
+  };
+  return {
+    models(viewer) {
+      expanded ??= listed.flatMap((entry) => (isWildcard(entry.id) ? knownModels(entry, host) : [entry]));
+      // A key may name a model that only a wildcard serves.
+      const own = [...viewer.models, ...(viewer.teamModels ?? [])].flatMap((id) =>
+        isWildcard(id) ? [] : (find(viewer, id) ?? []),
+      );
+      return unique([...expanded.filter(sees(viewer)), ...own]);
+    },
+    wildcards: (viewer) => listed.filter(({ id }) => isWildcard(id)).filter(sees(viewer)),
+    groups: (viewer) => groupsOf(listed, viewer, authority),
+    find,
+  };
+}
+
+function isWildcard(id: string): boolean {
+  return id.endsWith("*");
+}
+
+/** The models of a wildcard's own kind that its providers are known to have. What a longer wildcard or an entry serves is theirs. */
+function knownModels(entry: Model, host: Host): readonly Model[] {
+  const prefix = entry.id.slice(0, -1);
+  return entry.targets
+    .flatMap((target) => namesAt(target, entry, host))
+    .flatMap((rest) => host.models.find(`${prefix}${rest}`) ?? [])
+    .filter((model) => model.entry === entry.entry && model.id !== entry.id);
+}
+
+/** What stands for the `*` in a target's model, for each name that its provider is known to have. */
+function namesAt({ provider, model }: Target, { mode }: Model, host: Host): readonly string[] {
+  const instance = host.providers.find(provider);
+  const [before, after, ...more] = model.split("*");
+  if (instance === undefined || before === undefined || after === undefined || more.length > 0) return [];
+  return host.directory
+    .list(pricedAs(instance))
+    .filter((known) => known.mode === mode)
+    .map(({ name }) => name)
+    .filter((name) => name.length > before.length + after.length && name.startsWith(before) && name.endsWith(after))
+    .map((name) => name.slice(before.length, name.length - after.length));
+}
+
+function groupsOf(listed: readonly Model[], viewer: Identity, authority: Authority): readonly AccessGroup[] {
+  const members = new Map<string, Model[]>();
+  for (const model of listed) for (const name of model.accessGroups) members.set(name, [...(members.get(name) ?? []), model]);
+  return [...members]
+    .filter(([, models]) => models.every((model) => authority.mayUse(viewer, model)))
+    .map(([name, models]) => ({ name, ownedBy: models[0]?.ownedBy ?? "" }));
+}
+
+function unique(models: readonly Model[]): readonly Model[] {
+  return [...new Map(models.map((model) => [model.id, model])).values()];
+}

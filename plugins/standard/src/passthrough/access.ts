@@ -1,0 +1,111 @@
+/** Who reaches which native endpoint: what a provider declares, what an operator opens, and what a key may use. */
+
+import { COMMON_ENDPOINTS } from "@sluice/kit/internals";
+import {
+  createNativeMatcher,
+  createOpenMatcher,
+  type NativeMatch,
+  type NativeMatcher,
+  pathFromRoot,
+} from "@sluice/runtime/passthrough";
+import {
+  type Authority,
+  GatewayError,
+  type HttpCall,
+  type Identity,
+  type ModelCatalog,
+  type ProviderInstance,
+  type Target,
+} from "@sluice/contract";
+
+/** A provider's native endpoints, ready to be asked. */
+export interface NativeAccess {
+  readonly provider: string;
+  readonly root: string;
+  /** Whether the provider declares endpoints. */
+  readonly declares: boolean;
+  readonly match: NativeMatcher;
+  readonly isOpen: (method: HttpCall["method"], path: string) => boolean;
+}
+
+/** The endpoint of a call. */
+export interface NativePlace {
+  /** From the native root. */
+  readonly path: string;
+  /** `undefined`: no declared endpoint, and open all the same. */
+  readonly match: NativeMatch | undefined;
+}
+
+const matchCommon = createNativeMatcher(COMMON_ENDPOINTS);
+
+/** The access to a provider. */
+export function createNativeAccess({ name, translation, endpoints: open = "inference" }: ProviderInstance): NativeAccess {
+  const { root = "", endpoints } = translation.native ?? {};
+  const opened = typeof open === "string" ? undefined : createOpenMatcher(open);
+  return {
+    provider: name,
+    root,
+    declares: endpoints !== undefined,
+    match: endpoints === undefined ? matchCommon : createNativeMatcher(endpoints),
+    // A provider that declares nothing has no other endpoints than those that it is asked for.
+    isOpen: (method, path) => open === "all" || opened?.(method, path) === true || (endpoints === undefined && method === "POST"),
+  };
+}
+
+/** The place of a call that its key may make. Throws `permission_denied` for any other, with the option that opens it. */
+export function placeOf(access: NativeAccess, { method, url }: HttpCall, identity: Identity): NativePlace {
+  const path = pathFromRoot(url, access);
+  const match = path === undefined ? undefined : access.match(method, path);
+  const place = { path: path ?? "", match };
+  if (match !== undefined || identity.kind === "master") return place;
+  if (isLimited(identity)) throw namesNoModel();
+  if (identity.passthrough === true || access.isOpen(method, place.path)) return place;
+  throw new GatewayError(
+    "permission_denied",
+    `${method} /${place.path.slice(0, 200)} is not open at the provider ${access.provider}: clients reach its inference endpoints. ` +
+      "The operator opens others by `endpoints` of the provider, or by `passthrough: true` of a key without a model list.",
+  );
+}
+
+/**
+ * A key that is limited to models may reach those only: a catalogue model it may use must have this target, or its list
+ * must name `provider/model`. A request that names no model is not for such a key.
+ */
+export function checkModel(identity: Identity, target: Target, rules: ModelRules): void {
+  if (!isLimited(identity)) return;
+  if (target.model === "") throw namesNoModel();
+  if (mayUseTarget(identity, target, rules)) return;
+  const shown = JSON.stringify(target.model.slice(0, 200));
+  throw new GatewayError("model_not_found", `The model ${shown} does not exist or you may not use it.`, { param: "model" });
+}
+
+/** What says which models a key may use. */
+export interface ModelRules {
+  readonly authority: Authority;
+  readonly models: ModelCatalog;
+}
+
+/** Whether a key that is limited to models may use a target. */
+export function mayUseTarget(identity: Identity, target: Target, rules: ModelRules): boolean {
+  const direct = rules.models.find(target.id) ?? {
+    id: target.id,
+    entry: target.id,
+    mode: "chat" as const,
+    targets: [target],
+    accessGroups: [],
+    ownedBy: target.provider,
+  };
+  const candidates = [direct, ...rules.models.list().filter(({ targets }) => targets.some(({ id }) => id === target.id))];
+  return candidates.some((model) => rules.authority.mayUse(identity, model));
+}
+
+/** Whether the key or its team has a model list. */
+export function isLimited({ kind, models, teamModels = [] }: Identity): boolean {
+  return kind !== "master" && (models.length > 0 || teamModels.length > 0);
+}
+
+function namesNoModel(): GatewayError {
+  const message =
+    "This key is limited to models, and the request names none: such a key reaches inference endpoints alone, with a model.";
+  return new GatewayError("permission_denied", message, { param: "model" });
+}

@@ -1,0 +1,192 @@
+/** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
+
+import { defineStep } from "@sluice/kit";
+import { pricedAs } from "@sluice/runtime";
+import { writtenDocument } from "@sluice/kit/internals";
+import { gatewayFieldKind } from "@sluice/runtime/dialect";
+import { formField } from "@sluice/kit/passthrough";
+import { runPassthrough } from "@sluice/runtime/passthrough";
+import { beginAttemptAt, enterUpstream, withCallHeaders } from "@sluice/runtime/transport";
+import {
+  type ClientRequest,
+  type Exchange,
+  GatewayError,
+  type HttpCall,
+  type ModelCatalog,
+  type NativeUsage,
+  type PassthroughRequest,
+  type Price,
+  type Provider,
+  type ProviderCatalog,
+  type Target,
+} from "@sluice/contract";
+import { reservedUsage } from "../limits/reserved.ts";
+import { checkModel, createNativeAccess, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
+import { cutMembers } from "./cut.ts";
+import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./request.ts";
+import { checkToolModels } from "./tool-models.ts";
+import { refuseSteering } from "../provider/steering.ts";
+import { openUpstreams } from "../provider/upstreams.ts";
+
+/** What YAML says. */
+export interface PassthroughConfig {
+  readonly providers?: readonly string[];
+}
+
+/** The prefix that stands for the reference API: the first provider that is OpenAI's. */
+const REFERENCE = "ref";
+const REFERENCE_PLUGIN = "openai";
+
+const NO_BODY = writtenDocument({});
+
+/** Methods that ask for nothing that is billed. */
+const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
+
+/** The price of what the upstream does not bill. */
+const FREE: Price = { free: true, source: "native endpoint" };
+
+export const passthrough = defineStep<PassthroughConfig>({
+  name: "passthrough",
+  stability: "beta",
+  summary: "Relays native requests to a provider and its replies to the client, byte for byte. Ends the pipeline.",
+  config: {
+    type: "object",
+    properties: {
+      providers: {
+        type: "array",
+        items: { type: "string" },
+        description: "Names of the providers that clients may call. Absent: every configured one. Example: `[openai]`.",
+      },
+    },
+  },
+  operations: ["passthrough"],
+  terminal: true,
+  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  create(config, host) {
+    const upstreams = openUpstreams(host);
+    const reachable = new Map(
+      [...upstreams].map(([name, found]) => [name, { ...found, access: createNativeAccess(found.instance) }]),
+    );
+    const { authority, clock, models, providers } = host;
+    return {
+      async run({ exchange }) {
+        const { client, identity, request } = exchange;
+        if (identity === undefined) throw new GatewayError("permission_denied", "Only a key can reach a provider.");
+        const prefix = client.parameters.provider ?? "";
+        const name = providerName(prefix, providers);
+        const found = reachable.get(name);
+        const isAllowed = config.providers === undefined || config.providers.includes(name);
+        const translation = found?.instance.translation;
+        if (found === undefined || !isAllowed || translation?.passthrough === undefined) {
+          throw new GatewayError("route_not_found", "This path does not exist.");
+        }
+        const { upstream, instance: provider, access } = found;
+        const native: PassthroughRequest = {
+          method: client.method as HttpCall["method"],
+          endpoint: nativeEndpoint(client),
+          query: nativeQuery(client.query),
+          headers: nativeHeaders(client, identity.keyId, translation.native),
+          body: request?.raw,
+        };
+        const wanted = translation.passthrough(native);
+        const place = placeOf(access, wanted, identity);
+        checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
+        const model = modelOf(native, place, request?.model ?? "", translation);
+        const usage = usageOf(native.method, place, access);
+        const target = targetOf(name, model, usage);
+        checkModel(identity, target, { authority, models });
+        if (request !== undefined) checkToolModels(identity, name, request.document.value, { authority, models });
+        if (request !== undefined && translation.capabilities.steering !== undefined)
+          refuseSteering(request.document.value, asConfigured(target, models), provider);
+        // The row names what was asked for, wherever it stood.
+        if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
+        const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
+        const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
+        const entry = entering instanceof Promise ? await entering : entering;
+        const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));
+        attempt.reserved = reservedUsage(exchange);
+        const { signal } = exchange;
+        const address = gatewayAddress(client, prefix);
+        exchange.reply = await runPassthrough({
+          provider,
+          upstream,
+          call: withCallHeaders(exchange, provider, call),
+          attempt,
+          place: entry.place,
+          signal,
+          clock,
+          usage,
+          generates: place.match?.endpoint.usage === "text",
+          address,
+        });
+      },
+    };
+  },
+});
+
+function providerName(prefix: string, providers: ProviderCatalog): string {
+  if (prefix !== REFERENCE) return prefix;
+  return providers.names().find((name) => providers.find(name)?.use === REFERENCE_PLUGIN) ?? "";
+}
+
+/** The target as the catalogue has it, where it does. */
+function asConfigured(target: Target, models: ModelCatalog): Target {
+  for (const { targets } of models.list()) {
+    const known = targets.find(({ id }) => id === target.id);
+    if (known !== undefined) return known;
+  }
+  return target;
+}
+
+function targetOf(provider: string, model: string, usage: NativeUsage): Target {
+  const id = model === "" ? provider : `${provider}/${model}`;
+  return { id, provider, model, ...(usage === "free" ? { price: FREE } : {}) };
+}
+
+/** The model that a request is for: the path's, else the body's. Throws `invalid_field` where they contradict each other. */
+function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBody: string, translation: Provider): string {
+  const { headers } = native;
+  switch (match?.endpoint.model) {
+    case "none":
+      return "";
+    case "provider":
+      return translation.nativeModel?.(native) ?? "";
+    case "body": {
+      const isForm = /^multipart\/form-data\b/i.test(headers["content-type"]?.trim() ?? "");
+      return isForm ? (formField(native, "model") ?? "") : inBody;
+    }
+    default: {
+      const inPath = match?.model ?? markedModel(path);
+      if (inPath === "" || inBody === "") return inPath === "" ? inBody : inPath;
+      // Google writes a model with the collection that it is in.
+      if (inBody === inPath || inBody === `models/${inPath}`) return inPath;
+      throw new GatewayError("invalid_field", "The field model names another model than the path does. Send one of the two.", {
+        param: "model",
+      });
+    }
+  }
+}
+
+/** The call without what only gateways know. What no gateway of ours honours is listed in the reply. */
+function withoutGatewayFields(exchange: Exchange, call: HttpCall, { nativeFields = [] }: Provider["capabilities"]): HttpCall {
+  const cut = exchange.request?.cut?.filter((name) => !nativeFields.includes(name)) ?? [];
+  if (cut.length === 0 || !(call.body instanceof Uint8Array)) return call;
+  const dropped = cut.filter((name) => gatewayFieldKind(name) !== "own");
+  if (dropped.length > 0) exchange.headers.set("x-sluice-dropped-params", dropped.join(", "));
+  return { ...call, body: cutMembers(call.body, cut) };
+}
+
+/** How the usage of the reply is known. What only reads is not billed. */
+function usageOf(method: string, { match }: NativePlace, { declares }: NativeAccess): NativeUsage {
+  if (match !== undefined) return match.endpoint.usage;
+  if (READING.has(method)) return "free";
+  return declares ? "reported" : "text";
+}
+
+/** The gateway's own address of a provider, as the client wrote it; `undefined` where it wrote none. */
+function gatewayAddress(client: ClientRequest, prefix: string): string | undefined {
+  const host = client.header("host");
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined;
+  const scheme = client.header("x-forwarded-proto")?.split(",")[0]?.trim() === "https" ? "https" : "http";
+  return `${scheme}://${host}/${prefix}`;
+}

@@ -1,0 +1,91 @@
+/** What of a client's native request goes on: a checked path, a query without keys, headers from an allow-list. */
+
+import { createHmac } from "node:crypto";
+import { type ClientRequest, GatewayError, type NativeApi } from "@sluice/contract";
+
+/**
+ * Request headers that go on to every API. The list is short on purpose: credentials, cookies, forwarding and hop-by-hop headers are
+ * not on it, so they cannot leak by a new name. A provider declares those of its own API.
+ */
+const FORWARDED = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
+
+/** The header by which an upstream recognises a repeat. */
+const REPEAT_HEADER = "idempotency-key";
+
+/** Names under which clients put keys into a query. */
+const KEY_PARAMETERS = new Set(["key", "api_key", "api-key", "access_token", "token"]);
+
+const MAX_ENDPOINT_CHARACTERS = 2_048;
+
+/** Dots, backslashes and NUL in disguise, and what a URL parser might read as something else. */
+const SUSPICIOUS = /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[\\;#\s]|%(?:2e|5c|00|25)|[^\x21-\x7e]/i;
+const ENCODED_SLASH = /%2f/i;
+
+/**
+ * The native path, as the client wrote it. Throws `invalid_field` for one that could leave the provider's own address. Encoded slashes
+ * are left to {@link checkSlashes}, because some endpoints have them in the name of a model.
+ */
+export function nativeEndpoint(client: ClientRequest): string {
+  const endpoint = client.parameters.endpoint ?? "";
+  if (endpoint === "" || endpoint.length > MAX_ENDPOINT_CHARACTERS || SUSPICIOUS.test(`/${endpoint}`)) throw unsafePath();
+  return endpoint;
+}
+
+/** Throws `invalid_field` for an encoded slash that is not in the name of a model, where the endpoint takes one there. */
+export function checkSlashes(endpoint: string, areDeclared: boolean): void {
+  if (!areDeclared && ENCODED_SLASH.test(endpoint)) throw unsafePath();
+}
+
+function unsafePath(): GatewayError {
+  return new GatewayError(
+    "invalid_field",
+    "The path of a passthrough request may not hold dot segments, empty segments or encoded slashes.",
+  );
+}
+
+/** The query without keys: the credential of the call is the provider's. Some upstreams end a parameter at a semicolon too. */
+export function nativeQuery(query: string): string {
+  if (query === "") return "";
+  return query
+    .split("&")
+    .filter((pair) => !pair.split(";").some((part) => KEY_PARAMETERS.has(nameOf(part))))
+    .join("&");
+}
+
+function nameOf(pair: string): string {
+  return decodeURIComponentSafely(pair.split("=")[0] ?? "")
+    .trim()
+    .toLowerCase();
+}
+
+/** The headers that go on. `keyId` keeps the repeats of one key apart from those of others: all share the provider's account. */
+export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeApi | undefined): Record<string, string> {
+  // What is coded cannot be searched for the credential.
+  const headers: Record<string, string> = { "user-agent": "sluice", "accept-encoding": "identity" };
+  for (const name of nativeHeaderNames(api)) {
+    const value = client.header(name);
+    if (value !== undefined) headers[name] = value;
+  }
+  const repeat = client.header(REPEAT_HEADER);
+  if (repeat !== undefined) headers[REPEAT_HEADER] = createHmac("sha256", keyId).update(repeat).digest("base64url");
+  return headers;
+}
+
+/** The names of request headers that go on to an API and may change its answer. */
+export function nativeHeaderNames(api: NativeApi | undefined): readonly string[] {
+  return [...FORWARDED, ...(api?.requestHeaders ?? [])];
+}
+
+/** The model in a path of no declared endpoint, by the word before it; empty when there is none. */
+export function markedModel(path: string): string {
+  const [, found] = /(?:^|\/)(?:models|deployments|engines|model)\/([^/:]+)/.exec(path) ?? [];
+  return found === undefined ? "" : decodeURIComponentSafely(found);
+}
+
+function decodeURIComponentSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

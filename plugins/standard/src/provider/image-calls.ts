@@ -1,0 +1,57 @@
+/** Several upstream calls for one image request, where a call makes fewer images than were asked for. */
+
+import { isObject } from "@sluice/kit";
+import { writtenDocument } from "@sluice/kit/internals";
+import {
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  type ProviderRequest,
+  type Reply,
+  type WholeReply,
+} from "@sluice/contract";
+import { callInParts, type PartCall } from "./part-calls.ts";
+
+/** Calls for one request at most: the reference API's own bound of `n`. */
+const MAX_CALLS = 10;
+
+/**
+ * Answers an image request with as many calls as it takes, at the same time, each an attempt and a row of its own. One call
+ * that fails fails the request, when all have ended: what the others made is billed by the upstream, and their rows say so.
+ * Throws `invalid_field` for more than 10 calls.
+ */
+export async function callForImages(request: ProviderRequest, imagesPerCall: number, call: PartCall): Promise<Reply> {
+  const { n } = request.document.value;
+  const wanted = typeof n === "number" ? n : 1;
+  if (wanted <= imagesPerCall) return call(request);
+  const calls = Math.ceil(wanted / imagesPerCall);
+  if (calls > MAX_CALLS) {
+    throw new GatewayError("invalid_field", `The field n must be at most ${MAX_CALLS * imagesPerCall} for this model.`, {
+      param: "n",
+    });
+  }
+  const parts = Array.from({ length: calls }, (_, index) => {
+    const count = Math.min(imagesPerCall, wanted - index * imagesPerCall);
+    return { ...request, document: request.document.with({ n: count }) };
+  });
+  return join(await callInParts(parts, MAX_CALLS, call));
+}
+
+/** One reply of several: the first one's members, the images of all in the order of the calls, the sum of the tokens. */
+function join(replies: readonly JsonObject[]): WholeReply {
+  const usages = replies.map(({ usage }) => usage).filter(isObject);
+  const value: JsonObject = {
+    ...replies[0],
+    data: replies.flatMap(({ data }) => data as readonly JsonValue[]),
+    ...(usages.length > 0 ? { usage: sum(usages) } : {}),
+  };
+  return { kind: "whole", status: 200, document: writtenDocument(value) };
+}
+
+function sum(usages: readonly JsonObject[]): JsonObject {
+  const total: Record<string, number> = {};
+  for (const name of ["input_tokens", "output_tokens", "total_tokens"]) {
+    total[name] = usages.reduce((tokens, usage) => tokens + (Number(usage[name]) || 0), 0);
+  }
+  return total;
+}

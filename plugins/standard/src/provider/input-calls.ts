@@ -1,0 +1,57 @@
+/** Several upstream calls for one embeddings request, where a call takes fewer inputs than were sent. */
+
+import { isObject } from "@sluice/kit";
+import { writtenDocument } from "@sluice/kit/internals";
+import { inputCount } from "@sluice/kit/internals";
+import {
+  GatewayError,
+  type JsonObject,
+  type JsonValue,
+  type ProviderRequest,
+  type Reply,
+  type WholeReply,
+} from "@sluice/contract";
+import { callInParts, type PartCall } from "./part-calls.ts";
+
+/** Calls for one request at most: each is a row of the ledger. */
+const MAX_CALLS = 256;
+/** And at the same time: a list of inputs is no reason to spend a provider's rate limit at once. */
+const WIDTH = 8;
+
+/**
+ * Answers an embeddings request with as many calls as it takes, eight at the same time, each an attempt and a row of its own.
+ * Throws `invalid_field` for more than 256 calls, and what a call throws.
+ */
+export async function callForInputs(request: ProviderRequest, inputsPerCall: number, call: PartCall): Promise<Reply> {
+  const { input } = request.document.value;
+  const count = inputCount(input);
+  if (count <= inputsPerCall) return call(request);
+  if (Math.ceil(count / inputsPerCall) > MAX_CALLS) {
+    const most = MAX_CALLS * inputsPerCall;
+    throw new GatewayError("invalid_field", `The field input must have at most ${most} items for this model.`, {
+      param: "input",
+    });
+  }
+  const inputs = input as readonly JsonValue[];
+  const parts: ProviderRequest[] = [];
+  for (let at = 0; at < count; at += inputsPerCall) {
+    parts.push({ ...request, document: request.document.with({ input: inputs.slice(at, at + inputsPerCall) }) });
+  }
+  return join(await callInParts(parts, WIDTH, call), inputsPerCall);
+}
+
+/** Joins several replies: the first one's members, every vector at the place of its input, the sum of the tokens where all report them. */
+function join(replies: readonly JsonObject[], inputsPerCall: number): WholeReply {
+  const data = replies.flatMap(({ data: items }, part) =>
+    (items as readonly JsonObject[]).map((item) => ({ ...item, index: Number(item.index ?? 0) + part * inputsPerCall })),
+  );
+  const usages = replies.map(({ usage }) => usage).filter(isObject);
+  const { usage: _first, ...members } = replies[0] as JsonObject;
+  const value: JsonObject = { ...members, data, ...(usages.length === replies.length ? { usage: sum(usages) } : {}) };
+  return { kind: "whole", status: 200, document: writtenDocument(value) };
+}
+
+function sum(usages: readonly JsonObject[]): JsonObject {
+  const promptTokens = usages.reduce((tokens, usage) => tokens + (Number(usage.prompt_tokens) || 0), 0);
+  return { prompt_tokens: promptTokens, total_tokens: promptTokens };
+}

@@ -1,0 +1,146 @@
+/** The request as its provider takes it: fields settled by the kit's table, metadata where a target takes it, notices to the client. */
+
+import { isObject } from "@sluice/kit";
+import { droppedWith, enforcedReplies, gatewayFieldKind, isGatewayOnly, settleFields } from "@sluice/runtime/dialect";
+import { fieldRule } from "@sluice/kit/internals";
+import { refuseSteering } from "./steering.ts";
+import {
+  type Exchange,
+  type GatewayFields,
+  isGatewayError,
+  type JsonObject,
+  type ProviderInstance,
+  type ProviderRequest,
+  type UpstreamCall,
+} from "@sluice/contract";
+
+const HEADER = "x-sluice-dropped-params";
+const NO_NAMES: readonly string[] = Object.freeze([]);
+
+/** Keys of `metadata` that steer the gateway: no provider sees them. */
+const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
+
+/** A call as it goes out, and the request that it says. */
+export interface EncodedRequest {
+  readonly request: ProviderRequest;
+  readonly call: UpstreamCall;
+}
+
+/** A request that its provider can be asked. */
+export interface SettledRequest {
+  readonly request: ProviderRequest;
+  /** The provider, its replies held to what it could not be asked for. */
+  readonly provider: ProviderInstance;
+  /** Encodes the request or a part of it, without fields whose value the provider refuses and that may be dropped. */
+  encode(request: ProviderRequest): EncodedRequest;
+}
+
+/**
+ * The request as its provider can honour it. What is not honoured stands in the header `x-sluice-dropped-params`. Throws
+ * `unsupported_parameter` for a demand where neither the request, the target nor the step (`mayDrop`) says `drop_params`.
+ */
+export function settleParameters(
+  request: ProviderRequest,
+  instance: ProviderInstance,
+  exchange: Exchange,
+  mayDrop: boolean,
+): SettledRequest {
+  // Of an earlier attempt, at another provider.
+  exchange.headers.delete(HEADER);
+  const { target, operation } = request;
+  const { translation } = instance;
+  const { capabilities } = translation;
+  const fields = exchange.request?.fields;
+  const isDropping = mayDrop || target.dropParams === true || fields?.drop_params === true;
+  const notice = createNotice(exchange);
+  notice.add(foreignFields(fields));
+  const native = gatewayOnly(request.document.value, capabilities.nativeFields);
+  notice.add(native);
+  const plain = native.length === 0 ? request : without(request, native);
+  refuseSteering(plain.document.value, target, instance);
+  const asked = target.forwardMetadata === true ? withMetadata(plain, fields?.metadata) : plain;
+  const terms = { operation, provider: instance.name, capabilities, model: target.model, isDropping };
+  const { document, dropped, rules } = settleFields(asked.document, terms);
+  notice.add(dropped);
+  return {
+    request: document === asked.document ? asked : { ...asked, document },
+    provider: rules === undefined ? instance : { ...instance, translation: enforcedReplies(translation, rules) },
+    encode(part) {
+      let sent = part;
+      for (;;) {
+        try {
+          const call = translation.encode(sent);
+          if (call.dropped !== undefined) notice.add(call.dropped);
+          return { request: sent, call };
+        } catch (error) {
+          const refused = droppableField(error, sent, isDropping);
+          if (refused === undefined) throw error;
+          const names = droppedWith(operation, refused, sent.document.value);
+          notice.add(names);
+          sent = without(sent, names);
+        }
+      }
+    },
+  };
+}
+
+/** The field for whose value a provider refuses to encode a request, where it may be dropped. */
+function droppableField(error: unknown, { operation, document }: ProviderRequest, isDropping: boolean): string | undefined {
+  if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined) return undefined;
+  const rule = fieldRule(operation, error.param);
+  if (rule === undefined || document.value[error.param] === undefined) return undefined;
+  return isDropping || rule.otherwise === "hint" ? error.param : undefined;
+}
+
+interface Notice {
+  add(names: readonly string[]): void;
+}
+
+/** Names for the client, each once, in the order of their dropping. */
+function createNotice(exchange: Exchange): Notice {
+  let known: Set<string> | undefined;
+  return {
+    add(names) {
+      if (names.length === 0) return;
+      const listed = (known ??= new Set());
+      const added = names.filter((name) => !listed.has(name));
+      if (added.length === 0) return;
+      for (const name of added) listed.add(name);
+      exchange.headers.set(HEADER, [...listed].slice(0, MAX_NAMES).map(headerText).join(", "));
+      exchange.note("provider", "dropped parameters", added.map(headerText).join(", "));
+    },
+  };
+}
+
+/** A header has a bound: so many names, so long. */
+const MAX_NAMES = 64;
+const MAX_NAME_CHARACTERS = 64;
+
+/** A client's name for a field as a header may hold it. */
+function headerText(name: string): string {
+  return name.slice(0, MAX_NAME_CHARACTERS).replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, "_");
+}
+
+/** Fields that only other gateways know. They were taken out as the request came in. */
+function foreignFields(fields: GatewayFields = {}): readonly string[] {
+  let found: string[] | undefined;
+  for (const name in fields) if (gatewayFieldKind(name) === "foreign") (found ??= []).push(name);
+  return found ?? NO_NAMES;
+}
+
+/** Members of a body that only gateways know, as its upstream sees it. */
+function gatewayOnly(body: JsonObject, nativeFields: readonly string[] | undefined): readonly string[] {
+  let found: string[] | undefined;
+  for (const name in body) if (isGatewayOnly(name, nativeFields)) (found ??= []).push(name);
+  return found ?? NO_NAMES;
+}
+
+function without(request: ProviderRequest, names: readonly string[]): ProviderRequest {
+  return { ...request, document: request.document.with(Object.fromEntries(names.map((name) => [name, undefined]))) };
+}
+
+function withMetadata(request: ProviderRequest, metadata: unknown): ProviderRequest {
+  if (!isObject(metadata)) return request;
+  const rest: JsonObject = Object.fromEntries(Object.entries(metadata).filter(([name]) => !STEERING_METADATA.has(name)));
+  return Object.keys(rest).length === 0 ? request : { ...request, document: request.document.with({ metadata: rest }) };
+}

@@ -1,0 +1,36 @@
+/** One request as several upstream calls, where a call takes less than was asked for. */
+
+import type { JsonObject, ProviderRequest, Reply, WholeReply } from "@sluice/contract";
+
+/** Makes one call: an attempt and a row of its own. */
+export type PartCall = (request: ProviderRequest) => Promise<Reply>;
+
+/**
+ * The replies of all parts, in their order. At most `width` calls are under way at the same time. One that fails fails the
+ * request, when those under way have ended: what the others made is billed by the upstream, and their rows say so; none is begun
+ * after it.
+ */
+export async function callInParts(
+  parts: readonly ProviderRequest[],
+  width: number,
+  call: PartCall,
+): Promise<readonly JsonObject[]> {
+  const replies: JsonObject[] = [];
+  let next = 0;
+  let hasFailed = false;
+  const work = async (): Promise<void> => {
+    for (let at = next++; at < parts.length && !hasFailed; at = next++) {
+      try {
+        const reply = (await call(parts[at] as ProviderRequest)) as WholeReply;
+        replies[at] = reply.document.value;
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(width, parts.length) }, work));
+  const failed = ended.find((outcome) => outcome.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return replies;
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import type { Exchange } from "@sluice/contract";
+import { branchOf, beginAttempt } from "@sluice/kit";
+import { fakeExchange, fakeTarget } from "@sluice/testing";
+import { joinTries, limitTries, mayTryAgain } from "./attempt-budget.ts";
+
+describe("the bound of all tries", () => {
+  it("is none until a step sets one", () => {
+    const exchange = fakeExchange();
+    begin(exchange, 20);
+    expect(mayTryAgain(exchange)).toBe(true);
+    limitTries(exchange, 20);
+    expect(mayTryAgain(exchange)).toBe(false);
+  });
+
+  it("is one for all branches of an exchange, and branches of branches", () => {
+    const exchange = fakeExchange();
+    limitTries(exchange, 3);
+    const [one, two] = [branchOf(exchange), branchOf(exchange)];
+    const inner = branchOf(two);
+    begin(one, 1);
+    begin(inner, 1);
+    expect([exchange, one, two, inner].map(mayTryAgain)).toEqual([true, true, true, true]);
+    begin(one, 1);
+    expect([exchange, one, two, inner].map(mayTryAgain)).toEqual([false, false, false, false]);
+  });
+
+  it("counts attempts that belong together as one, also when they fail", async () => {
+    const exchange = fakeExchange();
+    limitTries(exchange, 2);
+    await joinTries(exchange, async () => void begin(exchange, 4));
+    await joinTries(exchange, async () => undefined);
+    expect(mayTryAgain(exchange)).toBe(true);
+    const failing = joinTries(exchange, async () => {
+      begin(exchange, 3);
+      throw new Error("no image");
+    });
+    await expect(failing).rejects.toThrow("no image");
+    expect(mayTryAgain(exchange)).toBe(false);
+  });
+});
+
+function begin(exchange: Exchange, attempts: number): void {
+  for (let index = 0; index < attempts; index += 1) beginAttempt(exchange, fakeTarget(), "fake");
+}

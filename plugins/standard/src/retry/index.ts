@@ -1,0 +1,160 @@
+/** The step `retry`: calls the same target again after a failure that may pass. */
+
+import { defineStep, parseDuration } from "@sluice/kit";
+import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/contract";
+import { leaseOf } from "../deployments/lease.ts";
+import { RetryBudgets } from "./budget.ts";
+import { backoffMs, waitFor } from "./wait.ts";
+import { isOwnLimit } from "../limits/refusal.ts";
+import { failureOf, RETRIED_FAILURES, type RetriedFailure } from "./failures.ts";
+import { hasStandIn, mayRepeat } from "./attempt-budget.ts";
+
+/** Options of the step `retry`, as YAML says them. */
+export interface RetryConfig {
+  readonly attempts: number;
+  readonly base: string;
+  readonly max: string;
+  readonly retry_after_max: string;
+  readonly budget: string;
+  readonly retry_images: boolean;
+  readonly on: readonly RetriedFailure[];
+}
+
+/** What tests replace. */
+export interface RetryParts {
+  /** From 0 to 1. */
+  readonly random: () => number;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+const definition = {
+  name: "retry",
+  stability: "beta",
+  summary:
+    "Calls the same target again after a failure that may pass, unless another target can take the request, before anything was written to the client.",
+  config: {
+    type: "object",
+    properties: {
+      attempts: {
+        type: "integer",
+        minimum: 1,
+        maximum: 10,
+        default: 2,
+        description:
+          "Calls of the same target in all, the first included. A request's `num_retries` may ask for fewer; `max_attempts` of the step fallback bounds all calls of a request, and one of them is left to a fallback.",
+      },
+      base: {
+        type: "string",
+        format: "duration",
+        default: "250ms",
+        description:
+          "Maximum wait before the first retry; each further retry doubles it. The wait is random, from 0 to the maximum.",
+      },
+      max: { type: "string", format: "duration", default: "8s", description: "Upper bound of the doubled maximum." },
+      retry_after_max: {
+        type: "string",
+        format: "duration",
+        default: "30s",
+        description: "Maximum accepted Retry-After. A longer one ends the retries at this target immediately.",
+      },
+      budget: {
+        type: "string",
+        pattern: "^(100|[1-9]?[0-9])%$",
+        default: "20%",
+        description:
+          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. What is beyond fails at once.",
+      },
+      retry_images: {
+        type: "boolean",
+        default: false,
+        description: "Whether image requests are retried too. The upstream bills an image that it made before the failure.",
+      },
+      on: {
+        type: "array",
+        uniqueItems: true,
+        items: { type: "string", enum: [...RETRIED_FAILURES] },
+        default: [...RETRIED_FAILURES],
+        description:
+          "Failures that lead to another call of the same target. After a `timeout` the same target is called only when no other target and no fallback remains.",
+      },
+    },
+  },
+  operations: ["chat", "embeddings", "images"],
+  reentrant: true,
+  provides: ["retry"],
+  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+} satisfies Partial<StepDefinition<RetryConfig>>;
+
+export const retry = defineStep<RetryConfig>({
+  ...definition,
+  create: (config, host) => createRetry(config, host, { random: Math.random, wait: waitFor }),
+});
+
+/** The living step, with chance and time of one's own. */
+export function createRetry(config: RetryConfig, host: Host, { random, wait }: RetryParts): Step {
+  const baseMs = parseDuration(config.base) ?? 0;
+  const maxMs = parseDuration(config.max) ?? 0;
+  const longestMs = parseDuration(config.retry_after_max) ?? 0;
+  const share = Number.parseInt(config.budget, 10) / 100;
+  const budgets = host.shared("retry-budgets", () => new RetryBudgets());
+  return {
+    async run({ exchange }, next) {
+      const target = exchange.target ?? exchange.model?.targets[0];
+      if (target === undefined || (exchange.operation === "images" && !config.retry_images)) return next();
+      const budget = budgets.of(target.id);
+      budget.request(host.clock.monotonic());
+      const retries = allowedRetries(exchange, config.attempts);
+      for (let retried = 0; ; retried += 1) {
+        const startedMs = host.clock.monotonic();
+        try {
+          return await next();
+        } catch (error) {
+          if (!isPassing(error, exchange)) throw error;
+          const giveUp = (why: string): never => {
+            exchange.note("retry", why, error.code);
+            throw error;
+          };
+          if (!config.on.includes(failureOf(error))) giveUp("`on` does not name the failure, after");
+          const lease = leaseOf(exchange);
+          if (lease?.hasOther === true) giveUp("another target can take the request, after");
+          if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
+          if (retried >= retries) giveUp("no retry left after");
+          const isReplaceable = await hasStandIn(exchange, error);
+          // A second silence costs the client as much as the first, and a fallback may answer at once.
+          if (isReplaceable && failureOf(error) === "timeout") giveUp("a fallback can take the request, after");
+          const kept = isReplaceable ? 1 : 0;
+          if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
+          const { retryAfterMs } = error;
+          if (retryAfterMs !== undefined && retryAfterMs > longestMs)
+            giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
+          const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
+          const nowMs = host.clock.monotonic();
+          // A second silence as long as the first must leave time to answer, or to ask another model.
+          const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
+          if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs) giveUp("no time for a retry after");
+          if (!budget.takeRetry(share, nowMs)) giveUp("the retry budget of the deployment is spent, after");
+          exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
+          await wait(waitMs, exchange.signal);
+          // A hedge beside this branch may have taken the last try meanwhile.
+          if (!mayRepeat(exchange, kept)) throw error;
+          // Others have asked the target meanwhile.
+          if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
+          exchange.target = target;
+        }
+      }
+    },
+  };
+}
+
+/** Retries of a target: the operator's number, or the client's where it is smaller. */
+function allowedRetries({ request }: Exchange, attempts: number): number {
+  const asked = request?.fields.num_retries;
+  return typeof asked === "number" ? Math.min(asked, attempts - 1) : attempts - 1;
+}
+
+/** Whether the same call may succeed later. An exchange that has ended, or that has a reply, is beyond help. */
+function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
+  // A limit of the gateway's own holds for the same target as long: another one is for balance and fallback to find.
+  if (!isGatewayError(error) || isOwnLimit(error)) return false;
+  return error.retryable && !signal.aborted && reply === undefined;
+}

@@ -1,0 +1,104 @@
+/** Which model and which price a calculation is about. */
+
+import { pricedAs } from "@sluice/runtime";
+import { type Exchange, GatewayError, type Host, type Model, type Price, type Target } from "@sluice/contract";
+import { readerOf } from "./scope.ts";
+
+/** A price that was found, and where. */
+export interface FoundPrice {
+  /** The id of the catalogue. */
+  readonly modelId: string;
+  readonly target: Target;
+  /** The name under which the provider's models are priced. */
+  readonly provider: string;
+  readonly price: Price;
+}
+
+/** `gpt-4o-2024-08-06`, `claude-sonnet-4-20250514`, `gpt-4-0613`: a name and the day of a version. */
+const DATED = /^(.+)-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4})$/;
+
+/**
+ * The price of a model that the key may use, by its id as in a chat request. Throws `model_not_found` as a chat would,
+ * `not_found` when no target of the model has a price.
+ */
+export function priceOfModel(id: string, exchange: Exchange, host: Host): FoundPrice {
+  const model = visible(host.models.find(id), exchange, host);
+  if (model === undefined) throw noModel(id, "model");
+  return firstPrice([{ model, targets: model.targets }], host) ?? noPrice(id, "model");
+}
+
+/**
+ * The price of the model that a reply names: an id of the catalogue, or a provider's own name, perhaps with a date. Throws
+ * `model_not_found` when it is none that the key may use, `not_found` when it has no price.
+ */
+export function priceOfReply(name: string, exchange: Exchange, host: Host): FoundPrice {
+  const param = "completion_response.model";
+  const candidates = [...candidatesOf(name, exchange, host)];
+  if (candidates.length === 0) throw noModel(name, param);
+  return firstPrice(candidates, host) ?? noPrice(name, param);
+}
+
+/** A model and those of its targets that may have answered. */
+interface Candidate {
+  readonly model: Model;
+  readonly targets: readonly Target[];
+}
+
+/** Models that a reply's name may mean, the likeliest first: the id, a target's name, that without its date, a wildcard's. */
+function* candidatesOf(name: string, exchange: Exchange, host: Host): Generator<Candidate> {
+  const exact = visible(host.models.find(name), exchange, host);
+  if (exact !== undefined) yield { model: exact, targets: exact.targets };
+  const entries = host.models.list().filter((model) => visible(model, exchange, host) !== undefined);
+  const named = (wanted: string): Candidate[] =>
+    entries.flatMap((model) => {
+      const targets = model.targets.filter((target) => target.model === wanted);
+      return targets.length === 0 ? [] : [{ model, targets }];
+    });
+  yield* named(name);
+  const [, undated] = DATED.exec(name) ?? [];
+  if (undated !== undefined) {
+    // The price of the dated name wins where the table has one.
+    for (const { model, targets } of named(undated)) {
+      yield { model, targets: targets.flatMap((target) => [{ ...target, model: name }, target]) };
+    }
+    const base = visible(host.models.find(undated), exchange, host);
+    if (base !== undefined) yield { model: base, targets: base.targets };
+  }
+  for (const entry of entries) {
+    if (!entry.id.endsWith("*") || !entry.targets.some((target) => target.model.includes("*"))) continue;
+    const model = visible(host.models.find(entry.id.slice(0, -1) + name), exchange, host);
+    if (model !== undefined) yield { model, targets: model.targets };
+  }
+}
+
+function firstPrice(candidates: readonly Candidate[], host: Host): FoundPrice | undefined {
+  for (const { model, targets } of candidates) {
+    for (const target of targets) {
+      const instance = host.providers.find(target.provider);
+      const provider = instance === undefined ? undefined : pricedAs(instance);
+      const price = provider === undefined ? undefined : (target.price ?? host.prices.find(provider, target.model));
+      if (provider !== undefined && price !== undefined) return { modelId: model.id, target, provider, price };
+    }
+  }
+  return undefined;
+}
+
+function visible(model: Model | undefined, exchange: Exchange, host: Host): Model | undefined {
+  return model !== undefined && host.authority.mayUse(readerOf(exchange), model) ? model : undefined;
+}
+
+/** The same answer for a model that is not there and for one that the key may not use: no oracle. */
+function noModel(id: string, param: string): GatewayError {
+  const message = `The model ${JSON.stringify(id.slice(0, 200))} does not exist or you may not use it.`;
+  return new GatewayError("model_not_found", message, { param });
+}
+
+function noPrice(id: string, param: string): never {
+  throw unpriced(id, param);
+}
+
+/** A model without a known price, or with none for a kind of token that was used. */
+export function unpriced(id: string, param: string): GatewayError {
+  const message = `The model ${JSON.stringify(id.slice(0, 200))} has no known price for this; the operator can set one in prices.yaml.`;
+  return new GatewayError("not_found", message, { param });
+}

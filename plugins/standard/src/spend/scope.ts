@@ -1,0 +1,39 @@
+/** The rows that a caller may read: all for the master key; for a virtual key its own, or its user's or team's by its record. */
+
+import { type Authority, type Exchange, GatewayError, type Identity, type LedgerFilter } from "@sluice/contract";
+
+/** The identity that reads. Throws `permission_denied` without an authenticated identity. */
+export function readerOf(exchange: Exchange): Identity {
+  if (exchange.identity !== undefined) return exchange.identity;
+  throw new GatewayError("permission_denied", "Only a key can read spend rows.");
+}
+
+/**
+ * The rows that an identity may read, narrowed by what it asked for: `keyId` is a key or its id. Returns `undefined` when
+ * no row can be meant. Throws `permission_denied` when a key that reads its own rows only names another one; it does not learn
+ * whether there is such a key.
+ */
+export async function scopeOf(
+  identity: Identity,
+  authority: Authority,
+  asked: Pick<LedgerFilter, "keyId" | "userId">,
+): Promise<LedgerFilter | undefined> {
+  const keyId = await resolveKey(asked.keyId, authority);
+  const narrowed: LedgerFilter = { ...asked, ...(keyId === undefined ? {} : { keyId }) };
+  if (identity.kind === "master") return narrowed;
+  const { spendScope, userId, teamId } = identity;
+  if (spendScope === "team" && teamId !== undefined) return { ...narrowed, teamId };
+  if (spendScope === "user" && userId !== undefined) {
+    return asked.userId === undefined || asked.userId === userId ? { ...narrowed, userId } : undefined;
+  }
+  if (keyId !== undefined && keyId !== identity.keyId) {
+    throw new GatewayError("permission_denied", "A key may read its own spend rows only.", { param: "api_key" });
+  }
+  return { ...narrowed, keyId: identity.keyId };
+}
+
+/** The id of a presented key; what is no key is taken for an id. The key itself goes no further than this. */
+async function resolveKey(presented: string | undefined, authority: Authority): Promise<string | undefined> {
+  if (presented === undefined) return undefined;
+  return (await authority.keyIdOf(presented)) ?? presented;
+}

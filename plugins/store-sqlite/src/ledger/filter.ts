@@ -1,0 +1,48 @@
+/** Conditions of the ledger's queries. */
+
+import type { LedgerFilter } from "@sluice/contract";
+import type { SQLInputValue } from "node:sqlite";
+
+/** Terms of a `where`, joined by `and`, and what stands for their question marks. */
+export interface Conditions {
+  readonly terms: string[];
+  readonly parameters: SQLInputValue[];
+}
+
+/**
+ * The conditions of a filter's ids. The bounds of time are the caller's, as every reader has its own way through them.
+ * `column` is what to write before the name of a column that should not choose the index.
+ */
+export function idConditions(filter: LedgerFilter): Conditions & { readonly column: "" | "+" } {
+  const terms: string[] = [];
+  const parameters: SQLInputValue[] = [];
+  const add = (term: string, value: SQLInputValue | undefined): void => {
+    if (value === undefined) return;
+    terms.push(term);
+    parameters.push(value);
+  };
+  // A plus keeps SQLite from choosing an index for the term: a request has few rows, so its ids are the best way in.
+  const { requestId, completionId } = filter;
+  const column = requestId === undefined && completionId === undefined ? "" : "+";
+  if (requestId !== undefined && completionId !== undefined) {
+    terms.push("(request_id = ? or completion_id = ?)");
+    parameters.push(requestId, completionId);
+  } else {
+    add("request_id = ?", requestId);
+    add("completion_id = ?", completionId);
+  }
+  add(`${column}key_id = ?`, filter.keyId);
+  add(`${column}user_id = ?`, filter.userId);
+  add(`${column}team_id = ?`, filter.teamId);
+  return { terms, parameters, column };
+}
+
+/** Prepared statements by their text. */
+export function createStatementCache<T>(prepare: (sql: string) => T): (sql: string) => T {
+  const prepared = new Map<string, T>();
+  return (sql) => {
+    let statement = prepared.get(sql);
+    if (statement === undefined) prepared.set(sql, (statement = prepare(sql)));
+    return statement;
+  };
+}

@@ -1,0 +1,96 @@
+/** Writes spend rows: one prepared statement, one transaction. Kysely would cost several times the insert itself. */
+
+import type { SpendRow } from "@sluice/contract";
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { LEDGER_COLUMNS } from "./columns.ts";
+import { toJsonText, withoutNul } from "../text.ts";
+import { createTotalsWriter, TotalsOfRows } from "./totals.ts";
+
+/** A row as its columns have it, in the order of `LEDGER_COLUMNS`. */
+export type LedgerValues = readonly SQLInputValue[];
+
+/**
+ * Prepares the insert on an open database. The function it returns inserts all rows or throws and inserts none; a row
+ * whose `(requestId, attempt)` is there stays as it is. The totals of budgets change in the same transaction.
+ */
+export function createLedgerInsert(database: DatabaseSync): (rows: readonly LedgerValues[]) => void {
+  // Not `insert or ignore`: that would also drop, without a word, a row that breaks any other constraint.
+  const insert = database.prepare(
+    `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})
+     on conflict (request_id, attempt) do nothing`,
+  );
+  const writeTotals = createTotalsWriter(database);
+  const begin = database.prepare("begin immediate");
+  const commit = database.prepare("commit");
+
+  return (rows) => {
+    if (rows.length === 0) return;
+    begin.run();
+    try {
+      const totals = new TotalsOfRows();
+      for (const row of rows) if (insert.run(...row).changes > 0) totals.add(row);
+      writeTotals(totals);
+      commit.run();
+    } catch (error) {
+      // A full disk ends the transaction by itself; then there is nothing to roll back.
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+  };
+}
+
+/** The values of a row, in the order of `LEDGER_COLUMNS`; a test writes and reads a row with all different values. */
+export function ledgerValues(row: SpendRow): LedgerValues {
+  return [
+    withoutNul(row.requestId),
+    row.attempt,
+    text(row.callType),
+    text(row.keyId),
+    text(row.keyAlias),
+    text(row.userId),
+    text(row.teamId),
+    text(row.endUser),
+    text(row.model),
+    text(row.targetId),
+    text(row.modelGroup),
+    text(row.provider),
+    text(row.status),
+    text(row.errorCode),
+    number(row.promptTokens),
+    number(row.completionTokens),
+    number(row.totalTokens),
+    number(row.cachedTokens),
+    number(row.reasoningTokens),
+    text(row.usageSource),
+    number(row.costNanoUsd),
+    text(row.costStatus),
+    row.cacheHit ? 1 : 0,
+    number(row.startedAtMs),
+    number(row.firstContentAtMs),
+    number(row.endedAtMs),
+    number(row.generation),
+    row.tags === undefined || row.tags.length === 0 ? null : toJsonText(row.tags),
+    json(row.metadata),
+    text(row.clientAddress),
+    number(row.requests),
+    text(row.upstreamRequestId),
+    text(row.completionId),
+  ];
+}
+
+// Rows may have waited in an outbox that another version wrote, so a member may be missing whatever its type says.
+
+function text(value: string | null | undefined): SQLInputValue {
+  return typeof value === "string" ? withoutNul(value) : null;
+}
+
+function number(value: number | null | undefined): SQLInputValue {
+  return typeof value === "number" ? value : null;
+}
+
+/** Most rows have no metadata: null costs a byte and no parse. */
+function json(value: Readonly<Record<string, unknown>> | undefined): SQLInputValue {
+  if (value === undefined || value === null) return null;
+  const written = toJsonText(value);
+  return written === "{}" ? null : written;
+}

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import type { SpendRow } from "@sluice/contract";
+import { createKysely, runHere } from "../dialect.ts";
+import { LEDGER_COLUMNS } from "./columns.ts";
+import { createLedgerInsert, ledgerValues } from "./insert.ts";
+import { createLedgerSum } from "./sum.ts";
+import { migrations } from "../migrations.ts";
+import { openDatabase } from "../open-database.ts";
+import { createTotals } from "./totals.ts";
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+interface Row extends Partial<Pick<SpendRow, "keyId" | "userId" | "teamId" | "targetId" | "costNanoUsd" | "tags">> {
+  readonly at: number;
+}
+
+/** A ledger with rows of which so many were there before the totals. */
+async function ledgerOf(rows: readonly Row[], before: number) {
+  const database = openDatabase(":memory:", "normal");
+  const kysely = createKysely(runHere(database));
+  await migrations["0001_first"]?.up(kysely);
+  // The statements name every column of today.
+  for (const name of ["0008_counted_refusals", "0009_upstream_ids"]) await migrations[name]?.up(kysely);
+  const old = database.prepare(
+    `insert into ledger (${LEDGER_COLUMNS.join(", ")}) values (${LEDGER_COLUMNS.map(() => "?").join(", ")})`,
+  );
+  const values = rows.map((row, index) =>
+    ledgerValues({ keyId: "k", ...row, requestId: `r${index}`, attempt: 1, startedAtMs: row.at } as unknown as SpendRow),
+  );
+  for (const row of values.slice(0, before)) old.run(...row);
+  await createTotals(kysely);
+  const insert = createLedgerInsert(database);
+  // Rows come again, as after a crash of the gateway.
+  insert(values);
+  insert(values);
+  return createLedgerSum(database);
+}
+
+test.each([
+  [{}, 11_111],
+  [{ fromMs: DAY_MS }, 11_110],
+  [{ fromMs: DAY_MS + 1 }, 11_100],
+  [{ fromMs: DAY_MS + HOUR_MS / 2 }, 11_000],
+  [{ toMs: DAY_MS }, 1],
+  [{ keyId: "a" }, 11],
+  [{ keyId: "a", fromMs: 6 }, 10],
+  [{ userId: "u" }, 100],
+  [{ teamId: "t" }, 1_000],
+  [{ tag: "blue" }, 1_100],
+  [{ tag: "blue", fromMs: DAY_MS + 2 }, 1_000],
+  [{ tag: "blu" }, 0],
+  [{ provider: "open" }, 100],
+  [{ provider: "openai" }, 1_010],
+  [{ provider: "openai", fromMs: DAY_MS + 1 }, 1_000],
+  [{ provider: "openai", tag: "blue", fromMs: 2 * DAY_MS }, 1_000],
+])("the rows of %j cost %i, whether they are older than the totals or not", async (filter, expected) => {
+  const rows: readonly Row[] = [
+    { at: 5, keyId: "a", costNanoUsd: 1 },
+    { at: DAY_MS, keyId: "a", costNanoUsd: 10, targetId: "openai/m" },
+    { at: DAY_MS + 1, userId: "u", costNanoUsd: 100, targetId: "open", tags: ["red", "blue"] },
+    { at: 3 * DAY_MS, teamId: "t", costNanoUsd: 1_000, targetId: "openai/x/y", tags: ["blue", "blue"] },
+    { at: 3 * DAY_MS, costNanoUsd: null, targetId: "openai/m" },
+    { at: 9 * DAY_MS, costNanoUsd: 10_000 },
+  ];
+  for (const before of [0, 3, rows.length]) {
+    const sum = await ledgerOf(rows, before);
+    expect([...sum(filter)].flat(), `${before} rows before the totals`).toEqual([expected]);
+  }
+});

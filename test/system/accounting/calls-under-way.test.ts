@@ -1,0 +1,94 @@
+/** `kill -9` with calls under way: every upstream call that was made has one row after the restart, and its budget counts it. */
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createUpstream, type Upstream } from "@sluice/testing";
+import { admin, chat, MESSAGES, type SpendRow, spendRows } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+import { createWorkspace, type Workspace } from "../support/workspace.ts";
+
+let upstream: Upstream;
+let workspace: Workspace;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  upstream = await createUpstream();
+  upstream.script("hangs", { kind: "hang" });
+  upstream.script("stops", { kind: "reply", fault: { kind: "hang", after: 3 } });
+  const priced = (id: string): string =>
+    `{ id: ${id}, targets: [{ provider: openai, model: ${id}, price: { input: 1000, output: 1000 } }] }`;
+  workspace = createWorkspace({ baseUrl: upstream.baseUrl, models: [priced("hangs"), priced("stops"), priced("quick")] });
+  gateway = await startGateway(workspace);
+});
+afterAll(async () => {
+  await gateway?.kill();
+  workspace?.remove();
+  await upstream?.close();
+});
+
+async function keyOf(body: object): Promise<string> {
+  const { key } = (await (await admin(gateway, "/key/generate", body)).json()) as { key: string };
+  return key;
+}
+
+const rowsIn = (rows: readonly SpendRow[]): string[] => rows.map((row) => `${row.request_id}:${row.attempt}`);
+
+it("leaves one row for each call that was made, of every kind of route, and counts it in the budget", async () => {
+  const key = await keyOf({ max_budget: 0.05, key_alias: "budgeted" });
+  const init = { headers: { authorization: `Bearer ${key}`, "x-sluice-tags": "project:night" } };
+  const never = (sent: Promise<Response>): void => void sent.catch(() => undefined);
+  const asked = (model: string, more: object = {}) => ({ model, messages: MESSAGES, max_tokens: 1, ...more });
+  const settled = await chat(gateway, asked("quick"), init);
+  expect(settled.status).toBe(200);
+  await settled.text();
+  never(chat(gateway, asked("hangs"), init));
+  never(chat(gateway, asked("stops", { stream: true }), init).then((response) => response.text().then(() => response)));
+  const post = (path: string, body: object): Promise<Response> =>
+    fetch(`${gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.masterKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  never(post("/v1/embeddings", { model: "hangs", input: "some text to embed" }));
+  never(post("/openai/v1/chat/completions", asked("hangs")));
+  await eventually("all calls at the upstream", () => upstream.requests.length === 5);
+  // The settled row must be in a file: its note must not come back as a second row.
+  await gateway.kill();
+  gateway = await startGateway(workspace);
+
+  const rows = await eventually("the rows", async () => {
+    const found = await spendRows(gateway, { limit: "100" });
+    return found.length >= 5 ? found : undefined;
+  });
+  expect(rows).toHaveLength(upstream.requests.length);
+  expect(new Set(rowsIn(rows)).size).toBe(rows.length);
+  const cut = rows.filter(({ metadata }) => metadata["interrupted"] === true);
+  expect(cut).toHaveLength(4);
+  for (const row of cut) {
+    expect(row).toMatchObject({ status: "partial", usage_source: "estimated", attempt: 1, completion_tokens: 0 });
+    expect(row.prompt_tokens).toBeGreaterThan(3);
+  }
+  const ofKey = cut.filter(({ request_tags: tags }) => tags.includes("project:night"));
+  expect(ofKey).toHaveLength(2);
+  for (const row of ofKey) expect(row).toMatchObject({ cost_status: "priced", model_group: row.model });
+  const spent = rows.filter((row) => row.request_tags.includes("project:night")).reduce((sum, row) => sum + (row.spend ?? 0), 0);
+  // 0.05 dollars are 50 tokens: what was under way leaves no room for another call.
+  expect(spent).toBeGreaterThan(0.03);
+  const refused = await chat(gateway, asked("quick"), init);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
+  // A second start finds nothing new.
+  await gateway.stop();
+  expect(readdirSync(workspace.dataDirectory)).not.toContain("calls.log");
+  gateway = await startGateway(workspace);
+  const again = await spendRows(gateway, { limit: "100" });
+  expect(
+    rowsIn(again)
+      .filter((row) => rowsIn(rows).includes(row))
+      .toSorted(),
+  ).toEqual(rowsIn(rows).toSorted());
+  expect(again.filter(({ metadata }) => metadata["interrupted"] === true)).toHaveLength(4);
+  expect(readdirSync(join(workspace.dataDirectory))).toContain("store.id");
+});

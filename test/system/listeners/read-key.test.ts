@@ -1,0 +1,101 @@
+/** `server.admin.read_key`: a second key for the admin listener that reads metrics and status and changes nothing. */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
+
+const READ_KEY = "read-key-of-the-system-tests-0123456789";
+
+describe.each([1, 2])("with %i workers", (workers) => {
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    gateway = await startGateway({ server: `workers: ${workers}, admin: { read_key: "\${env:READ_KEY}" }` }, { READ_KEY });
+  });
+  afterAll(() => gateway?.dispose());
+
+  const ask = async (call: string, key = READ_KEY, url = gateway.adminUrl) => {
+    const [method = "", path = ""] = call.split(" ");
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(method === "POST" && { body: "{}" }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  it.each(["GET /metrics", "GET /config/status", "GET /deployments"])("%s is read with it (F18)", async (call) => {
+    expect((await ask(call)).status).toBe(200);
+    expect((await ask(call, MASTER_KEY)).status).toBe(200);
+    expect((await ask(call, `${READ_KEY}x`)).status).toBe(401);
+  });
+
+  it.each([
+    "GET /config/history",
+    "GET /config/files",
+    "GET /key/list",
+    "GET /key/info?key=x",
+    "GET /team/list",
+    "GET /requests/x",
+    "GET /nothing",
+    "POST /metrics",
+    "POST /config/reload",
+    "POST /config/rollback",
+    "POST /config/canary/promote",
+    "POST /key/generate",
+    "POST /restart",
+    "PUT /config/status",
+  ])("%s is not", async (call) => {
+    const { status, text } = await ask(call);
+    expect([call, [401, 403]]).toEqual([call, expect.arrayContaining([status])]);
+    expect(text).not.toContain(READ_KEY);
+  });
+
+  it("opens nothing on the public listener", async () => {
+    expect((await ask("GET /v1/models", READ_KEY, gateway.publicUrl)).status).toBe(401);
+    expect((await ask("GET /spend/logs", READ_KEY, gateway.publicUrl)).status).toBe(401);
+  });
+
+  it("stands in no answer", async () => {
+    for (const call of ["GET /config/status", "GET /config/files", "GET /config/history", "GET /metrics"])
+      expect((await ask(call, MASTER_KEY)).text).not.toContain(READ_KEY);
+    expect(gateway.stdout + gateway.stderr).not.toContain(READ_KEY);
+  });
+});
+
+it("is refused where its variable is not set", async () => {
+  const gateway = await startGateway({ server: 'admin: { read_key: "${env:READ_KEY}" }' }, { READ_KEY }).catch(() => undefined);
+  if (gateway === undefined) throw new Error("The gateway did not start with a read key.");
+  try {
+    const command = runCommand(["check", "--config", gateway.configPath], gateway.workspace.folder, { READ_KEY: undefined });
+    expect((await command.ended).code).not.toBe(0);
+    expect(command.stdout + command.stderr).toContain("server.admin.read_key");
+    const short = runCommand(["check", "--config", gateway.configPath], gateway.workspace.folder, { READ_KEY: "short" });
+    expect((await short.ended).code).not.toBe(0);
+  } finally {
+    await gateway.dispose();
+  }
+});
+
+it("server.key_defaults are the limits of new keys that name none (F19)", async () => {
+  const gateway = await startGateway({
+    server: "key_defaults: { max_budget: 2.5, budget_duration: 1d, rpm: 60, max_parallel_requests: 4 }",
+  });
+  try {
+    const made = async (fields: object) => {
+      const answer = await fetch(`${gateway.adminUrl}/key/generate`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${MASTER_KEY}`, "content-type": "application/json" },
+        body: JSON.stringify(fields),
+      });
+      const { max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests } = (await answer.json()) as Record<
+        string,
+        unknown
+      >;
+      return [max_budget, budget_duration, rpm_limit, tpm_limit, max_parallel_requests];
+    };
+    expect(await made({})).toEqual([2.5, "1d", 60, null, 4]);
+    expect(await made({ max_budget: null, rpm: 5 })).toEqual([null, null, 5, null, 4]);
+    expect(await made({ max_budget: 9 })).toEqual([9, null, 60, null, 4]);
+  } finally {
+    await gateway.dispose();
+  }
+});

@@ -1,0 +1,162 @@
+/** `server.tls`: HTTPS on both listeners, in one process and in several, and certificates that are renewed while it serves. */
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MESSAGES } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
+import { createWorkspace, type Workspace } from "../support/workspace.ts";
+
+const TLS = "tls: { certificate: tls/tls.crt, key: tls/tls.key }";
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+/** Makes a pair in the workspace, each file put in place by a rename. Returns the certificate. */
+function makePair(workspace: Workspace, name: string): string {
+  const folder = join(workspace.configPath, "../tls");
+  mkdirSync(folder, { recursive: true });
+  const [key, certificate] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)];
+  const options = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj".split(" ");
+  const made = spawnSync("openssl", [...options, `/CN=${name}.test`, "-keyout", key, "-out", certificate]);
+  if (made.status !== 0) throw new Error(made.stderr.toString());
+  const text = readFileSync(certificate, "utf8");
+  renameSync(key, join(folder, "tls.key"));
+  renameSync(certificate, join(folder, "tls.crt"));
+  return text;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The name in the certificate that the server showed. */
+  readonly name: string;
+}
+
+function ask(url: string, path: string, certificate: string, body?: object): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${url}${path}`,
+      {
+        method: body === undefined ? "GET" : "POST",
+        ca: certificate,
+        checkServerIdentity: () => undefined,
+        agent: false,
+        headers: { authorization: `Bearer ${MASTER_KEY}`, "content-type": "application/json" },
+      },
+      (response) => {
+        let text = "";
+        const { subject } = (response.socket as TLSSocket).getPeerCertificate();
+        response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, text, name: String(subject.CN) }));
+      },
+    );
+    sent.on("error", reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+describe.skipIf(!hasOpenssl).each([1, 2])("with %i workers (openssl makes the certificates)", (workers) => {
+  let gateway: GatewayProcess;
+  let certificate: string;
+  let adminPort: string;
+
+  beforeAll(async () => {
+    const workspace = createWorkspace({ server: `workers: ${workers}, ${TLS}` });
+    certificate = makePair(workspace, "first");
+    adminPort = await freePort();
+    gateway = await startGateway(workspace, { SLUICE_ADMIN_PORT: adminPort }, "info");
+  });
+  afterAll(() => gateway?.dispose());
+
+  const chat = (): Promise<Answer> =>
+    ask(gateway.publicUrl, "/v1/chat/completions", certificate, { model: "echo", messages: MESSAGES });
+
+  it("both listeners speak HTTPS and nothing else", async () => {
+    expect([gateway.publicUrl, gateway.adminUrl]).toEqual([
+      expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+$/),
+      `https://127.0.0.1:${adminPort}`,
+    ]);
+    expect(await chat()).toMatchObject({ status: 200, name: "first.test" });
+    expect(await ask(gateway.adminUrl, "/config/status", certificate)).toMatchObject({ status: 200, name: "first.test" });
+    for (const url of [gateway.publicUrl, gateway.adminUrl])
+      await expect(fetch(`${url.replace("https:", "http:")}/health/live`)).rejects.toThrow("fetch failed");
+  });
+
+  it("the commands reach it by the configuration's own certificate", async () => {
+    const command = runCommand(["status", "--config", gateway.configPath], gateway.workspace.folder, {
+      SLUICE_ADMIN_PORT: adminPort,
+    });
+    expect([(await command.ended).code, command.stderr]).toEqual([0, ""]);
+  });
+
+  it("a certificate that is replaced is shown to new connections, and requests go on", async () => {
+    const next = makePair(gateway.workspace, "second");
+    const both = certificate + next;
+    await eventually("the new certificate on every listener", async () => {
+      const answers = await Promise.all([
+        ask(gateway.adminUrl, "/config/status", both),
+        ...Array.from({ length: 4 }, () => ask(gateway.publicUrl, "/v1/models", both)),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      return answers.every(({ name }) => name === "second.test");
+    });
+    // Each process reads the files by itself; the supervisor serves the administration of several workers.
+    const processes = workers === 1 ? 1 : workers + 1;
+    const readAgain = (): number => gateway.stderr.split("the TLS certificate was read again").length - 1;
+    await eventually("the new certificate in every process", () => readAgain() >= processes);
+    certificate = next;
+  });
+
+  it.each(["tls.crt", "tls.key"])("a file that is empty for a moment leaves the certificate in place: %s", async (file) => {
+    const path = join(gateway.configPath, "../tls", file);
+    const text = readFileSync(path);
+    const lines = (): number => gateway.stderr.split("is empty").length;
+    const before = lines();
+    writeFileSync(path, "");
+    await eventually("the log line of every process", () => lines() >= before + workers);
+    expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
+    writeFileSync(path, text);
+  });
+
+  it("files that cannot be used leave the certificate before in place, and the log says why", async () => {
+    writeFileSync(join(gateway.configPath, "../tls/tls.crt"), "not a certificate\n");
+    await eventually("the log line", () => gateway.stderr.includes("PEM routines"));
+    expect(await chat()).toMatchObject({ status: 200, name: "second.test" });
+    expect(gateway.stderr).not.toContain("PRIVATE KEY");
+  });
+});
+
+describe.skipIf(!hasOpenssl)("a start", () => {
+  it.each([
+    ["a key of another certificate", true],
+    ["a file that is missing", false],
+  ])("with %s is refused by the names of the files", async (_what, hasFiles) => {
+    const workspace = createWorkspace({ server: TLS });
+    try {
+      if (hasFiles) {
+        makePair(workspace, "one");
+        const folder = join(workspace.configPath, "../tls");
+        renameSync(join(folder, "tls.crt"), join(folder, "old.crt"));
+        makePair(workspace, "two");
+        renameSync(join(folder, "old.crt"), join(folder, "tls.crt"));
+      }
+      const command = runCommand(["serve", "--config", workspace.configPath], workspace.folder);
+      expect((await command.ended).code).not.toBe(0);
+      expect(command.stderr).toMatch(/server\.tls: \S+tls\.crt and \S+tls\.key cannot be used: /);
+    } finally {
+      workspace.remove();
+    }
+  });
+});

@@ -1,0 +1,86 @@
+/** Commands for who runs a gateway: doctor, import and soak, as they are called. */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
+import { createWorkspace, type Workspace } from "../support/workspace.ts";
+
+const FIXTURE = new URL("../../fixtures/litellm/config.yaml", import.meta.url).pathname;
+
+let workspace: Workspace;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  workspace = createWorkspace();
+  gateway = await startGateway(workspace);
+});
+
+afterAll(async () => {
+  await gateway?.dispose();
+  workspace?.remove();
+});
+
+async function run(...args: readonly string[]) {
+  const command = runCommand(args, workspace.folder, { SLUICE_PORT: new URL(gateway.publicUrl).port });
+  const { code } = await command.ended;
+  return { code, stdout: command.stdout, stderr: command.stderr };
+}
+
+describe("sluice doctor", () => {
+  it("finds a gateway that runs, and leaves its store alone", async () => {
+    const { code, stdout } = await run("doctor", "--config", workspace.configPath, "--json");
+    const checks = JSON.parse(stdout) as { name: string; grade: string; found: string }[];
+    const of = (name: string) => checks.find((check) => check.name === name);
+    expect(checks.filter(({ grade }) => grade === "fail")).toEqual([]);
+    expect(code).toBe(0);
+    expect(of("port")?.found).toContain("a gateway answers");
+    expect(of("store")).toMatchObject({ grade: "skip", found: "the gateway that runs has it open" });
+    expect(of("provider openai")?.grade).toBe("ok");
+    expect(stdout).not.toContain("sk-upstream");
+  });
+
+  it("says what is wrong with a configuration, and how to mend it", async () => {
+    const broken = createWorkspace();
+    try {
+      broken.write(broken.config({ models: ["{ id: a, targets: [{ provider: nobody, model: a }] }"] }));
+      const { code, stdout } = await run("doctor", "--config", broken.configPath);
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/^fail {2}configuration: .*gateway\.yaml:\d+:\d+ .*nobody/m);
+      expect(existsSync(broken.dataDirectory)).toBe(false);
+    } finally {
+      broken.remove();
+    }
+  });
+});
+
+describe("sluice import litellm", () => {
+  it("writes a configuration of forty models that sluice check passes, and does not write over it", async () => {
+    const first = await run("import", "litellm", FIXTURE, "--out", "imported");
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(first.stdout).toMatch(/^\d+ models, \d+ providers imported to imported; \d+ notes, also in imported\/import\.md$/m);
+    const check = await run("check", "--config", "imported/config/gateway.yaml");
+    expect(check.code).toBe(0);
+    expect(check.stdout).toMatch(/^ok: 8 pipelines, \d+ routes, 42 models/m);
+    expect(readFileSync(join(workspace.folder, "imported/import.md"), "utf8")).toContain("## Has no equivalent");
+    const second = await run("import", "litellm", FIXTURE, "--out", "imported");
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain("--overwrite");
+  });
+});
+
+describe("sluice soak", () => {
+  it("edits the user's configuration under traffic, on ports and a store of its own", async () => {
+    const before = readFileSync(workspace.configPath, "utf8");
+    const args = ["soak", "--config", workspace.configPath, "--for", "2s", "--reload-every", "400ms", "--rate", "30", "--json"];
+    const { code, stdout, stderr } = await run(...args);
+    expect(stderr).toBe("");
+    const result = JSON.parse(stdout) as Record<string, number> & { goals: { isMet: boolean }[] };
+    expect(result).toMatchObject({ reloads: 5, failed: 0, mixed: 0, refused: 0 });
+    expect(result["requests"]).toBeGreaterThan(20);
+    expect(result["streams"]).toBeGreaterThan(0);
+    // How slow a swap is on a busy machine is no matter of this test.
+    expect(code === 0 || result.goals.some(({ isMet }) => !isMet)).toBe(true);
+    expect(readFileSync(workspace.configPath, "utf8")).toBe(before);
+  });
+});

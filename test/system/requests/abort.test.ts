@@ -1,0 +1,73 @@
+/** Clients that go away: the upstream is left at once, and one row stays. */
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createUpstream, type Upstream, type UpstreamAction } from "@sluice/testing";
+import { MESSAGES, openaiClient, spendRows } from "../support/client.ts";
+import { eventually } from "../support/eventually.ts";
+import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
+
+const CLOSE_DEADLINE_MS = 2_000;
+const LONG_TEXT = "word ".repeat(200);
+const SLOW: Readonly<Record<string, UpstreamAction>> = {
+  "a stream, before its headers": { kind: "hang" },
+  "a stream, between headers and content": { kind: "reply", fault: { kind: "hang", after: 1 } },
+  "a stream, in the middle": { kind: "reply", text: LONG_TEXT, eventDelayMs: 2 },
+  "a whole reply, before its headers": { kind: "reply", delayMs: 5_000 },
+  "a whole reply, in the middle": { kind: "reply", text: LONG_TEXT, drip: { bytes: 5, everyMs: 5 } },
+};
+
+let upstream: Upstream;
+let gateway: GatewayProcess;
+
+beforeAll(async () => {
+  upstream = await createUpstream();
+  gateway = await startGateway({ baseUrl: upstream.baseUrl });
+});
+afterAll(async () => {
+  await gateway?.dispose();
+  await upstream?.close();
+});
+
+const requestOf = (user: string) => upstream.waitFor((request) => request.parsed?.["user"] === user);
+
+/** Waits until the upstream has lost the request's connection. Returns how long that took since `abortedAtMs`. */
+async function closedAfterMs(user: string, abortedAtMs: number): Promise<number> {
+  const record = await upstream.waitFor(
+    (request) => request.parsed?.["user"] === user && request.closedByPeerAtMs !== undefined,
+    CLOSE_DEADLINE_MS,
+  );
+  return (record.closedByPeerAtMs ?? Infinity) - abortedAtMs;
+}
+
+/** The rows of a user's requests, once there are any. */
+const rowsOfUser = (user: string) =>
+  eventually(`rows of ${user}`, async () => {
+    const rows = (await spendRows(gateway, {})).filter((row) => row.end_user === user);
+    return rows.length > 0 && rows;
+  });
+
+describe("a client of the SDK that aborts", () => {
+  it.each([
+    ["a stream, before its headers", "failure"],
+    ["a stream, between headers and content", "failure"],
+    ["a stream, in the middle", "partial"],
+    ["a whole reply, before its headers", "failure"],
+    ["a whole reply, in the middle", "failure"],
+  ])("%s", async (name, status) => {
+    upstream.script(name, SLOW[name] ?? { kind: "hang" });
+    const leaving = new AbortController();
+    const stream = name.startsWith("a stream");
+    const request = { model: "gpt-4o-mini", messages: MESSAGES, user: name, stream };
+    const outcome = (async () => {
+      const reply = await openaiClient(gateway).chat.completions.create(request, { signal: leaving.signal });
+      if (Symbol.asyncIterator in reply) for await (const chunk of reply) if (chunk.choices[0]?.delta.content) leaving.abort();
+    })().catch((error: unknown) => error);
+    const { eventsSent } = await requestOf(name);
+    expect(eventsSent).toBeLessThan(200);
+    if (status === "failure") leaving.abort();
+    await outcome;
+    expect(leaving.signal.aborted).toBe(true);
+    expect(await closedAfterMs(name, Date.now())).toBeLessThan(CLOSE_DEADLINE_MS);
+    expect(await rowsOfUser(name)).toMatchObject([{ attempt: 1, status, error_code: "client_closed" }]);
+  });
+});
