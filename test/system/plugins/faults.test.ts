@@ -41,7 +41,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /** A plugin is named after ten seconds. */
-const HELD_WAIT_MS = 40_000;
+const HELD_WAIT_MS = 90_000;
 
 const places: Workspace[] = [];
 

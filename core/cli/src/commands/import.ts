@@ -1,9 +1,9 @@
-/** `sluice import { errorMessage } from "@sluice/contract";
-import litellm`: a configuration of LiteLLM as files of ours. */
+/** `sluice import litellm`: a configuration of LiteLLM as files of ours. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
+import { errorMessage } from "@sluice/contract";
 import { formatFinding } from "@sluice/engine/config";
 import { counted } from "../counted.ts";
 import { CommandError, EXIT } from "../exit.ts";

@@ -3,7 +3,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { TlsSettings } from "@sluice/engine/config";
-import { type Check, reasonOf } from "./check.ts";
+import { reasonOf } from "../reason-of.ts";
+import type { Check } from "./check.ts";
 
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;

@@ -10,7 +10,10 @@ import type { StartWatchData } from "./start-watch.ts";
 
 const LOOK_MS = 250;
 /** How long the stack is waited for. Code that V8 cannot stop shows none. */
-const STACK_MS = 2_000;
+const STACK_MS = 10_000;
+/** The share of the time that a loop has a processor on a busy machine; below it, it is waited for this many times as long. */
+const BUSY_SHARE = 0.25;
+const SLEEP_FACTOR = 4;
 const EXIT_FINDINGS = 1;
 const STDOUT = 1;
 const STDERR = 2;
@@ -29,17 +32,25 @@ const OWN = [
 let last = Atomics.load(beats, 0);
 let silentLooks = 0;
 let isTold = false;
+let isLooking = false;
+/** The plugin files on the stack at half the time; `undefined` before that look. */
+let seenAtHalf: ReadonlySet<string> | undefined;
+let cpuBefore = process.cpuUsage();
 const parent = process.ppid;
 
 setInterval(() => {
   const now = Atomics.load(beats, 0);
   // Looks are counted and not time: a machine that stood still is no plugin's doing.
   silentLooks = now === last ? silentLooks + 1 : 0;
+  if (silentLooks === 0) {
+    seenAtHalf = undefined;
+    cpuBefore = process.cpuUsage();
+  }
   last = now;
   // A held event loop cannot notice that the supervising process is gone.
   if (isTold && isWorker() && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-  if (silentLooks * LOOK_MS < heldMs || isTold) return;
-  isTold = true;
+  if (isTold || isLooking || !isHeldFor(seenAtHalf === undefined ? heldMs / 2 : heldMs)) return;
+  isLooking = true;
   look();
 }, LOOK_MS);
 
@@ -47,12 +58,24 @@ function isWorker(): boolean {
   return whenHeld.kind === "report" && whenHeld.reportFd !== undefined;
 }
 
+/** A thread that waits for a processor is not held: a loop uses one. Code that sleeps is held too, and is given longer. */
+function isHeldFor(ms: number): boolean {
+  const silentMs = silentLooks * LOOK_MS;
+  if (silentMs >= ms * SLEEP_FACTOR) return true;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return silentMs >= ms && (user + system) / 1_000 >= ms * BUSY_SHARE;
+}
+
+function kill(): void {
+  process.kill(process.pid, "SIGKILL");
+}
+
 /** Stops the main thread at its next statement or loop, reads its functions, and lets it go on, or ends the process there. */
 function look(): void {
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
-  const unseen = setTimeout(() => tell([], () => process.kill(process.pid, "SIGKILL")), STACK_MS);
+  const unseen = setTimeout(() => tell(undefined, kill), STACK_MS);
   session.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => urls.set(scriptId, url));
   session.once("Debugger.paused", ({ params: { callFrames } }) => {
     clearTimeout(unseen);
@@ -64,25 +87,42 @@ function look(): void {
     const [innermost] = callFrames;
     const end = (): void => {
       const expression = `process.reallyExit(${EXIT_FINDINGS})`;
+      // V8 may resume the main thread before it evaluates.
+      setTimeout(kill, STACK_MS);
       if (innermost !== undefined)
         session.post("Debugger.evaluateOnCallFrame", { callFrameId: innermost.callFrameId, expression });
     };
-    tell(frames, end);
+    judge(frames, end);
     session.post("Debugger.resume");
-    session.post("Debugger.disable", () => session.disconnect());
+    // The next look waits for it: a second session that is paused would be resumed by it.
+    session.post("Debugger.disable", () => {
+      session.disconnect();
+      isLooking = false;
+    });
   });
   session.post("Debugger.enable", { maxScriptsCacheSize: 0 });
   session.post("Debugger.pause");
 }
 
-function tell(frames: readonly BlockFrame[], end: () => void): void {
-  const held = frames.find(({ url }) => isOfPlugin(url));
-  // A large configuration is the gateway's own work.
-  if (held === undefined && frames.length > 0) {
-    isTold = false;
-    silentLooks = 0;
-    return;
-  }
+/**
+ * Names a plugin that was on the stack at half the time and still is. One look is no proof: a slow machine that makes one plugin
+ * after the other shows another one at each look.
+ */
+function judge(frames: readonly BlockFrame[], end: () => void): void {
+  const ofPlugins = frames.filter(({ url }) => isOfPlugin(url));
+  const held = seenAtHalf === undefined ? undefined : ofPlugins.find(({ url }) => seenAtHalf?.has(url));
+  if (held !== undefined) return tell(held, end);
+  // A large configuration is the gateway's own work: its time counts anew.
+  const isAnew = ofPlugins.length === 0 || seenAtHalf !== undefined;
+  seenAtHalf = isAnew ? undefined : new Set(ofPlugins.map(({ url }) => url));
+  if (!isAnew) return;
+  silentLooks = 0;
+  cpuBefore = process.cpuUsage();
+}
+
+/** `held`: `undefined` where the stack could not be read. */
+function tell(held: BlockFrame | undefined, end: () => void): void {
+  isTold = true;
   if (whenHeld.kind === "report") report(held);
   else {
     print(held);
