@@ -83,8 +83,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
   const body = method === "POST" ? await readBody(request, BODY_LIMITS) : undefined;
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   const question: Question = {
-    // `fetch` sends no TRACE. Whatever has no route is refused by any other name as well.
-    method: method === "TRACE" ? "PUT" : method,
+    method: askedMethod(method),
     path,
     url,
     headers: Object.fromEntries(headers.filter(([name]) => !HOP.has(name))),
@@ -96,6 +95,12 @@ async function serve(request: IncomingMessage, response: ServerResponse, parts: 
     return value === null ? [] : [[name, value] as const];
   });
   response.writeHead(answer.status, Object.fromEntries(kept)).end(answer.text);
+}
+
+/** A HEAD is a GET whose body stays behind. `fetch` sends no TRACE, which has no route, as PUT has none. */
+function askedMethod(method: string): string {
+  if (method === "HEAD") return "GET";
+  return method === "TRACE" ? "PUT" : method;
 }
 
 /** What the client gets. */

@@ -1,8 +1,8 @@
 /** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
 
+import Router, { type RouterContext } from "@koa/router";
 import Koa from "koa";
 import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/contract";
-import { RouteTable } from "../../pipeline/routes.ts";
 import type { KeyRing } from "../../resources/key-ring.ts";
 import { readBody } from "../ingress/bytes/body.ts";
 import { checkMediaType, readJson } from "../ingress/bytes/json.ts";
@@ -33,7 +33,7 @@ export class TextAnswer {
 /** Answers an admin request with a JSON value, or a text with a type of its own. */
 export type AdminHandler = (request: AdminRequest) => Promise<unknown>;
 
-/** Admin routes as `METHOD /path`. */
+/** Admin routes as `METHOD /path`, with the parameters of `@koa/router`: `:name` is a segment, `*name` one or more. */
 export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
@@ -51,32 +51,53 @@ export interface AdminParts {
   readonly log: Log;
 }
 
-/** The app of a set of routes. */
+/** The app of a set of routes. A route of GET answers HEAD as well. */
 export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
-  const table = new RouteTable<AdminHandler>();
+  const router = new Router({ sensitive: true, strict: true });
   for (const [route, handler] of Object.entries(routes)) {
     const [method = "", path = ""] = route.split(" ");
-    table.add(method, path, handler);
+    router.register(path, [method], (ctx) => answer(ctx, handler));
   }
   const app = new Koa();
   app.on("error", (error: unknown) => parts.log.error("the admin app failed", { error }));
-  app.use(async (ctx) => {
+  app.use(async (ctx, next) => {
     ctx.set("x-request-id", requestId(parts.clock.now()));
     ctx.set("cache-control", "no-store");
     ctx.set("x-content-type-options", "nosniff");
     try {
-      const isRead = isReadKey(ctx, parts);
-      if (isRead && !READABLE.has(`${ctx.method} ${ctx.path}`)) throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
-      if (!isRead) await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
-      if (ctx.method === "POST" && parts.isStopping()) throw shuttingDown();
-      const answer = await dispatch(ctx, table);
-      if (answer instanceof TextAnswer) ctx.set("content-type", answer.type);
-      ctx.body = answer instanceof TextAnswer ? answer.text : answer;
+      await authorize(ctx, parts);
+      await next();
     } catch (error) {
       writeFailure(ctx, error, parts.log);
     }
   });
+  app.use(router.routes());
+  app.use(refuseUnmatched);
   return app;
+}
+
+/** Throws where no known key is presented, the read key opens no such route, or nothing can be changed any more. */
+async function authorize(ctx: Koa.Context, parts: AdminParts): Promise<void> {
+  const method = ctx.method === "HEAD" ? "GET" : ctx.method;
+  const isRead = isReadKey(ctx, parts);
+  if (isRead && !READABLE.has(`${method} ${ctx.path}`)) throw new GatewayError("permission_denied", READ_KEY_REFUSAL);
+  if (!isRead) await authenticate(ctx.headers, parts.headerNames, parts.keyRing);
+  if (method === "POST" && parts.isStopping()) throw shuttingDown();
+}
+
+async function answer(ctx: RouterContext, handler: AdminHandler): Promise<void> {
+  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
+  const result = await handler({ query: ctx.URL.searchParams, parameters: ctx.params, body });
+  if (result instanceof TextAnswer) ctx.set("content-type", result.type);
+  ctx.body = result instanceof TextAnswer ? result.text : result;
+}
+
+/** Refuses what no route took. `matched` are the routes of the path, for other methods. */
+function refuseUnmatched(ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial<RouterContext>>): never {
+  const methods = new Set(ctx.matched?.flatMap((route) => route.methods));
+  if (methods.size === 0) throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
+  const allow = [...methods].join(", ");
+  throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });
 }
 
 /** What `server.admin.read_key` opens. */
@@ -88,17 +109,6 @@ function isReadKey({ headers }: Koa.Context, { readKey, headerNames, keyRing }: 
   const key = known === undefined ? undefined : presentedKey(headers, headerNames);
   // Digests are compared, so that the time says nothing of the key.
   return known !== undefined && key !== undefined && keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal());
-}
-
-async function dispatch(ctx: Koa.Context, table: RouteTable<AdminHandler>): Promise<unknown> {
-  const match = table.find(ctx.method, ctx.path);
-  if (match.kind === "none") throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
-  if (match.kind === "method") {
-    const allow = match.allow.join(", ");
-    throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });
-  }
-  const body = ctx.method === "POST" ? await bodyOf(ctx) : {};
-  return match.value({ query: ctx.URL.searchParams, parameters: match.parameters, body });
 }
 
 async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {

@@ -17,23 +17,15 @@ export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
     async "GET /deployments"() {
       return { deployments: (registry()?.list() ?? []).map(describe) };
     },
-    async "POST /deployments/{id...}/reset"({ parameters }) {
-      const id = decoded(parameters["id"] ?? "");
-      if (id === undefined || registry()?.reset(id) !== true) {
+    async "POST /deployments/*id/reset"({ parameters }) {
+      const { id = "" } = parameters;
+      if (registry()?.reset(id) !== true) {
         throw new GatewayError("route_not_found", "There is no such deployment; GET /deployments lists them.");
       }
       audit(log, { action: "deployment.reset", deployment: id });
       return { deployment: id, reset: true };
     },
   };
-}
-
-function decoded(id: string): string | undefined {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return undefined;
-  }
 }
 
 function describe(view: DeploymentView) {

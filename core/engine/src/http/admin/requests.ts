@@ -17,7 +17,7 @@ const READ_TIMEOUT_MS = 10_000;
  */
 export function requestRoutes(recent: RecentRequests<ExchangeRecord>, ledger: Pick<LedgerReader, "rows">): AdminRoutes {
   return {
-    async "GET /requests/{id}"({ parameters }) {
+    async "GET /requests/:id"({ parameters }) {
       const { id = "" } = parameters;
       const requestId = requestIdIn(id);
       const record = recent.find(requestId);
