@@ -1,6 +1,6 @@
 /** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
 
-import Router, { type RouterContext } from "@koa/router";
+import { Router, type RouterContext } from "@koa/router";
 import Koa from "koa";
 import { type Clock, errorBody, GatewayError, isGatewayError, type JsonObject, type Log, type Secret } from "@sluice/contract";
 import type { KeyRing } from "../../resources/key-ring.ts";
