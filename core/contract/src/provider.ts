@@ -2,6 +2,7 @@
 
 import type { GatewayError } from "./error.ts";
 import type { Frame } from "./frame.ts";
+import type { StreamFraming, UpstreamEvent } from "./framing.ts";
 import type { JsonDocument } from "./json.ts";
 import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./operation.ts";
@@ -48,13 +49,6 @@ export interface LocalCall extends TranslationNotice {
 }
 
 export type UpstreamCall = HttpCall | LocalCall;
-
-/** One event of an upstream's stream. */
-export interface UpstreamEvent {
-  /** The event's type, `undefined` when unnamed. */
-  readonly event: string | undefined;
-  readonly data: string;
-}
 
 /** A decoded reply in one piece. */
 export interface DecodedReply {
@@ -198,6 +192,8 @@ export interface Provider {
    * 200. The reply's headers are for upstreams that report the usage there; a local reply has none.
    */
   decode(body: Uint8Array, request: ProviderRequest, headers?: ErrorReply["headers"]): DecodedReply;
+  /** The framing of its streams besides server-sent events. Absent: there is none. */
+  readonly framing?: StreamFraming;
   /** A translator for one streamed reply. */
   stream(request: ProviderRequest): StreamTranslator;
   /** The error of a reply whose status is not 2xx, with `retryable` and `retryAfterMs`. */

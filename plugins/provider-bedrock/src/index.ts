@@ -7,6 +7,7 @@ import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts"
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
 import { decodeEmbedding, EMBEDDING_PARAMETERS, embeddingsBody, inputsPerCall } from "./embeddings.ts";
 import { readError } from "./errors.ts";
+import { eventFraming } from "./event-frames.ts";
 import { decodeImage, IMAGE_PARAMETERS, imagesBody, imagesPerCall } from "./images.ts";
 import { supports, traits } from "./models.ts";
 import { decodeConverse, translateStream } from "./reply.ts";
@@ -85,6 +86,7 @@ export default defineProvider<BedrockConfig>({
             return decodeConverse(body, request, toolNames(request));
         }
       },
+      framing: eventFraming,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
       passthrough: (request) => nativeCall(request, baseUrl, bearer),

@@ -5,7 +5,6 @@ import {
   chatReply,
   type ChunkWriter,
   createStreamTranslator,
-  EXCEPTION_PREFIX,
   type FinishTable,
   invalidReply,
   type NameMap,
@@ -17,6 +16,7 @@ import {
 import { readNativeUsage } from "@sluice/kit/passthrough";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { exceptionOf } from "./errors.ts";
+import { EXCEPTION_PREFIX } from "./event-frames.ts";
 
 /** `StopReason` of @aws-sdk/client-bedrock-runtime 3.1162.0; `malformed_…` mean a stop with a word of their own. */
 const FINISH: FinishTable = {

@@ -29,4 +29,3 @@ export { type OfferedTools, type ToolDefinition, offeredTools } from "./request/
 export { usageOf } from "./usage.ts";
 export { tokenCount } from "../json/token-count.ts";
 export { invalidReply } from "../openai/embeddings/skeleton-reply.ts";
-export { EXCEPTION_PREFIX } from "../stream/event-frames.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { createUsageMeter } from "@sluice/runtime/passthrough";
-import { eventFrame } from "@sluice/testing";
 import { readHeaderUsage, readNativeUsage } from "./native-usage.ts";
 
 describe("the usage of a native reply", () => {
@@ -241,15 +240,20 @@ describe("a meter", () => {
   ].join("");
 
   it("counts a bare image that says how it ended, and no file that somebody fetched", () => {
-    expect(createUsageMeter("image/png", "SUCCESS").end()).toMatchObject({ totalTokens: 0, images: { count: 1 } });
-    expect(createUsageMeter("image/png", "CONTENT_FILTERED").end()).toMatchObject({ images: { count: 0 } });
-    expect(createUsageMeter("image/png").end()).toBeUndefined();
-    expect(createUsageMeter("application/json", "SUCCESS").end()).toBeUndefined();
+    expect(createUsageMeter({ contentType: "image/png", finishReason: "SUCCESS" }).end()).toMatchObject({
+      totalTokens: 0,
+      images: { count: 1 },
+    });
+    expect(createUsageMeter({ contentType: "image/png", finishReason: "CONTENT_FILTERED" }).end()).toMatchObject({
+      images: { count: 0 },
+    });
+    expect(createUsageMeter({ contentType: "image/png" }).end()).toBeUndefined();
+    expect(createUsageMeter({ contentType: "application/json", finishReason: "SUCCESS" }).end()).toBeUndefined();
   });
 
   it("takes the last of the growing totals of a Gemini stream, however it is cut", () => {
     for (let cut = 0; cut <= gemini.length; cut++) {
-      const meter = createUsageMeter("text/event-stream; charset=utf-8");
+      const meter = createUsageMeter({ contentType: "text/event-stream; charset=utf-8" });
       meter.push(bytes(gemini.slice(0, cut)));
       meter.push(bytes(gemini.slice(cut)));
       expect(meter.end()).toMatchObject({ promptTokens: 5, completionTokens: 8, totalTokens: 13 });
@@ -257,47 +261,22 @@ describe("a meter", () => {
   });
 
   it("reads a JSON body that came in pieces, and an array of Gemini replies", () => {
-    const meter = createUsageMeter("application/json");
+    const meter = createUsageMeter({ contentType: "application/json" });
     meter.push(bytes('[{"usageMetadata":{"promptTokenCount":1}},{"usageMeta'));
     meter.push(bytes('data":{"promptTokenCount":5,"candidatesTokenCount":8}}]'));
     expect(meter.end()).toMatchObject({ totalTokens: 13 });
   });
 
-  it("reads Bedrock's frames: Converse's metadata, and the chunks of a model's own events", () => {
-    const type = "application/vnd.amazon.eventstream";
-    const inner = (event: object) =>
-      eventFrame(
-        { ":event-type": "chunk", ":message-type": "event" },
-        JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64"), p: "ab" }),
-      );
-    const native = Buffer.concat([
-      inner({ type: "message_start", message: { usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 } } }),
-      inner({ type: "message_delta", usage: { output_tokens: 9 } }),
-      inner({ type: "message_stop", "amazon-bedrock-invocationMetrics": { inputTokenCount: 10, outputTokenCount: 9 } }),
-    ]);
-    const meter = createUsageMeter(type);
-    meter.push(native);
-    expect(meter.end()).toMatchObject({ promptTokens: 15, completionTokens: 9, cachedTokens: 5 });
-    const converse = createUsageMeter(type);
-    converse.push(
-      eventFrame({ ":event-type": "metadata", ":message-type": "event" }, '{"usage":{"inputTokens":3,"outputTokens":4}}'),
-    );
-    expect(converse.end()).toMatchObject({ promptTokens: 3, completionTokens: 4 });
-    const damaged = createUsageMeter(type);
-    damaged.push(bytes("no frame at all, and long enough for one"));
-    expect(damaged.end()).toBeUndefined();
-  });
-
   it("has no usage for what it cannot read, and does not fail", () => {
     for (const type of ["application/json", "text/event-stream", "audio/wav", undefined]) {
-      const meter = createUsageMeter(type);
+      const meter = createUsageMeter({ contentType: type });
       meter.push(bytes('{"usage":{"prompt_tokens":1,'));
       expect(meter.end()).toBeUndefined();
     }
   });
 
   it("reads the usage of a reply of any size, and keeps the beginning of long texts", () => {
-    const meter = createUsageMeter("application/json");
+    const meter = createUsageMeter({ contentType: "application/json" });
     const numbers = Array.from({ length: 200_000 }, (_, index) => index / 7).join(",");
     const long = `${"x".repeat(9 * 1024 * 1024)}\\"\\\\`;
     meter.push(bytes(`{"a":"${long}","e":[${numbers},"t",{"b":[${numbers}]}],`));

@@ -1,18 +1,10 @@
 /** Reads server-sent events: bytes to events, any framing, split anywhere. */
 
 import { createParser, type EventSourceMessage, type ParseError } from "eventsource-parser";
-import { GatewayError, type UpstreamEvent } from "@sluice/contract";
+import { type EventReader, GatewayError, type UpstreamEvent } from "@sluice/contract";
 
 /** The maximum characters of one event. Images are sent as base64. */
 const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
-
-/** Turns chunks of an event stream into events. */
-export interface EventReader {
-  /** Reads a chunk. Throws `upstream_invalid_response` when an event is larger than the bound. */
-  push(chunk: Uint8Array): void;
-  /** Ends the input. An event whose last line is complete counts, even without its blank line. */
-  end(): void;
-}
 
 /** A reader of a text format. */
 export interface TextEventReader extends EventReader {
@@ -20,7 +12,7 @@ export interface TextEventReader extends EventReader {
   pushText(text: string): void;
 }
 
-/** A reader that emits each event when its blank line arrives. */
+/** A reader that emits each event when its blank line arrives. At the end, an event whose last line is complete counts without it. */
 export function createEventReader(onEvent: (event: UpstreamEvent) => void): TextEventReader {
   // One decoder for the stream: a character may be split over two chunks.
   const decoder = new TextDecoder("utf-8");

@@ -3,7 +3,7 @@
  * case no usage arrives.
  */
 
-import type { JsonObject, Usage } from "@sluice/contract";
+import type { JsonObject, StreamFraming, Usage } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { nativeTexts } from "./native-texts.ts";
@@ -33,17 +33,26 @@ const CHAT_CHUNK = '"object":"chat.completion.chunk"';
 /** Words in events with a usage; most events have none of them. */
 const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_count"'];
 
+/** What a meter knows of a reply besides its bytes. */
+export interface MeteredReply {
+  readonly contentType: string | undefined;
+  /** `finish-reason`, Stability's header. */
+  readonly finishReason?: string | undefined;
+  /** The provider's own framing of streams. */
+  readonly framing?: StreamFraming | undefined;
+}
+
 /**
  * A meter for a reply. The bytes decide about the framing. The content type is read only for images
  * and to recognise a stream early. A bare image counts as generated where the reply has a finish
- * reason (`finish-reason`, Stability's header); any other is a file.
+ * reason; any other is a file.
  */
-export function createUsageMeter(contentType: string | undefined, finishReason?: string): UsageMeter {
+export function createUsageMeter({ contentType, finishReason, framing }: MeteredReply): UsageMeter {
   if (contentType?.trim().toLowerCase().startsWith("image/") === true && finishReason !== undefined) {
     const usage = pieces(finishReason === "SUCCESS" ? 1 : 0);
     return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: () => 1 };
   }
-  return new EventMeter(contentType);
+  return new EventMeter(contentType, framing);
 }
 
 class EventMeter implements UsageMeter {
@@ -56,8 +65,8 @@ class EventMeter implements UsageMeter {
   #place: "start" | "part" | "end" | undefined;
   #count = 0;
 
-  constructor(contentType: string | undefined) {
-    this.#events = createReplyEvents(contentType, (text) => this.#read(innerText(text)));
+  constructor(contentType: string | undefined, framing: StreamFraming | undefined) {
+    this.#events = createReplyEvents(contentType, framing, (text) => this.#read(innerText(text)));
   }
 
   push(chunk: Uint8Array): void {

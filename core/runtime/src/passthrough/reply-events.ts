@@ -1,11 +1,10 @@
 /**
- * The JSON events of a native reply in any framing: server-sent events, binary event streams, lines
- * or a list of objects, one object. The first bytes decide about the framing, not the content type,
+ * The JSON events of a native reply in any framing: server-sent events, the provider's own frames,
+ * lines or a list of objects, one object. The first bytes decide about the framing, not the content type,
  * which a proxy may have changed.
  */
 
-import { crc32 } from "node:zlib";
-import { createFrameReader } from "@sluice/kit/internals";
+import type { StreamFraming } from "@sluice/contract";
 import { JsonValues } from "./json-values.ts";
 
 /** Takes the bytes of a reply. */
@@ -21,23 +20,24 @@ export interface ReplyEvents {
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
-/** Length and CRC of a binary frame's prelude. */
-const PRELUDE_BYTES = 12;
-const PRELUDE_CRC_AT = 8;
 /** The number of bytes that identify a text framing. */
 const TEXT_HEAD_BYTES = 16;
 const SSE_START = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)\r?$/;
 const DATA = [..."data:"].map((letter) => letter.charCodeAt(0));
 
 /** A reader that passes on each event's text. */
-export function createReplyEvents(contentType: string | undefined, onEvent: (text: string) => void): ReplyEvents {
+export function createReplyEvents(
+  contentType: string | undefined,
+  own: StreamFraming | undefined,
+  onEvent: (text: string) => void,
+): ReplyEvents {
   const values = new JsonValues(onEvent);
   const isStreamType = contentType?.toLowerCase().startsWith("text/event-stream") === true;
   let head = Buffer.alloc(0);
   let push: ((chunk: Uint8Array) => void) | undefined;
   let isRead: boolean | undefined;
   const choose = (isWhole: boolean): void => {
-    const detected = framingOf(head, isWhole);
+    const detected = framingOf(head, own, isWhole);
     if (detected === undefined) return;
     // Where the bytes do not say, the type does: fields that are not known may stand first.
     const framing = detected === "unknown" && isStreamType ? "lines" : detected;
@@ -67,13 +67,12 @@ export function createReplyEvents(contentType: string | undefined, onEvent: (tex
   };
 }
 
-type Framing = "json" | "lines" | "frames" | "unknown";
+type Framing = "json" | "lines" | "unknown" | StreamFraming;
 
-function framingOf(head: Buffer, isWhole: boolean): Framing | undefined {
-  if (head.length >= PRELUDE_BYTES && crc32(head.subarray(0, PRELUDE_CRC_AT)) === head.readUInt32BE(PRELUDE_CRC_AT))
-    return "frames";
-  // A binary frame begins with the high byte of a length.
-  if (head[0] === 0 && head.length < PRELUDE_BYTES && !isWhole) return undefined;
+function framingOf(head: Buffer, own: StreamFraming | undefined, isWhole: boolean): Framing | undefined {
+  const isOwn = own === undefined ? false : own.begins(head);
+  if (isOwn === true) return own;
+  if (isOwn === undefined && !isWhole) return undefined;
   const text = head
     .toString("latin1", 0, head.length)
     .replace(/^\u00ef\u00bb\u00bf/, "")
@@ -90,20 +89,23 @@ function readerOf(framing: Exclude<Framing, "unknown">, values: JsonValues, onEv
       return (chunk: Uint8Array): void => values.push(chunk);
     case "lines":
       return eventLines(values);
-    case "frames": {
-      let isWhole = true;
-      const reader = createFrameReader(({ data }) => onEvent(data));
-      return (chunk: Uint8Array): void => {
-        if (!isWhole) return;
-        try {
-          reader.push(chunk);
-        } catch {
-          // A damaged or too large frame: the bytes are still relayed, and the events so far count.
-          isWhole = false;
-        }
-      };
-    }
+    default:
+      return ownFrames(framing, onEvent);
   }
+}
+
+/** Frames of the provider. After a damaged or too large one, the bytes are still relayed, and the events so far count. */
+function ownFrames(framing: StreamFraming, onEvent: (text: string) => void): (chunk: Uint8Array) => void {
+  let isWhole = true;
+  const reader = framing.createReader(({ data }) => onEvent(data));
+  return (chunk) => {
+    if (!isWhole) return;
+    try {
+      reader.push(chunk);
+    } catch {
+      isWhole = false;
+    }
+  };
 }
 
 /** Server-sent events: the text after `data:` in their lines. An empty line ends an event. */

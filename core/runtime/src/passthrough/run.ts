@@ -9,6 +9,7 @@ import {
   isGatewayError,
   type NativeUsage,
   type ProviderInstance,
+  type StreamFraming,
 } from "@sluice/contract";
 import { noted } from "../transport/attempt.ts";
 import { authorize } from "../transport/calls/authorize.ts";
@@ -98,10 +99,10 @@ function meteredBody(
   options: PassthroughOptions,
   masker: Masker | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const { attempt, clock, signal, usage = "text" } = options;
+  const { provider, attempt, clock, signal, usage = "text" } = options;
   const { body, status } = response;
   // A refusal is not billed, and a free reply is not counted.
-  const metering = status < 400 && usage !== "free" ? openMetering(response) : undefined;
+  const metering = status < 400 && usage !== "free" ? openMetering(response, provider.translation.framing) : undefined;
   let ending: Promise<void> | undefined;
   const end = async (): Promise<void> => {
     const isCut = attempt.outcome === undefined;
@@ -156,9 +157,9 @@ interface Metering {
   push(chunk: Uint8Array): void;
 }
 
-function openMetering({ headers }: UpstreamResponse): Metering {
+function openMetering({ headers }: UpstreamResponse, framing: StreamFraming | undefined): Metering {
   const { "content-type": type, "content-encoding": coding, "finish-reason": ended } = headers;
-  const meter = createUsageMeter(textOf(type), textOf(ended));
+  const meter = createUsageMeter({ contentType: textOf(type), finishReason: textOf(ended), framing });
   const isCoded = coding !== undefined && coding !== "identity";
   const decoder = isCoded ? createReplyDecoder(String(coding), (chunk) => meter.push(chunk)) : undefined;
   return { meter, decoder, push: (chunk) => (isCoded ? decoder : meter)?.push(chunk) };

@@ -134,7 +134,8 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     const { replyId } = request;
     const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
     const bounds = { commitAfter, firstContent, onDropped, clean };
-    return openStream({ response, translator, attempt, replyId, includeUsage, clock, startedMs, ...bounds });
+    const { framing } = translation;
+    return openStream({ response, translator, framing, attempt, replyId, includeUsage, clock, startedMs, ...bounds });
   }
   const body = await response.body.collect(MAX_REPLY_BYTES, options.hold);
   // A large reply is a piece of work of its own.

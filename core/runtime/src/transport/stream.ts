@@ -3,9 +3,11 @@
 import {
   type Attempt,
   type Clock,
+  type EventReader,
   type Frame,
   type FrameRole,
   GatewayError,
+  type StreamFraming,
   type StreamReply,
   type StreamSink,
   type StreamTranslator,
@@ -13,7 +15,6 @@ import {
 } from "@sluice/contract";
 import { isFinished } from "../openai/repair/finished.ts";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
-import type { EventReader } from "@sluice/kit/internals";
 import { createStreamReader } from "../stream/reader.ts";
 import type { ResponseBody } from "@sluice/kit/internals";
 import { asGatewayError } from "@sluice/kit/internals";
@@ -27,6 +28,8 @@ import { foreignReplyId } from "./upstream-request-id.ts";
 export interface StreamOptions {
   readonly response: UpstreamResponse;
   readonly translator: StreamTranslator;
+  /** The provider's own framing. Absent: server-sent events only. */
+  readonly framing?: StreamFraming | undefined;
   readonly attempt: Attempt;
   /** The id of chunks where the gateway chooses it. */
   readonly replyId: string;
@@ -86,7 +89,8 @@ class StreamReader implements StreamSink {
   #failure: unknown;
   readonly #observed = new ObservedText();
 
-  constructor({ response, translator, attempt, replyId, includeUsage, clock, startedMs, onDropped, clean }: StreamOptions) {
+  constructor(options: StreamOptions) {
+    const { response, translator, framing, attempt, replyId, includeUsage, clock, startedMs, onDropped, clean } = options;
     this.#body = response.body;
     this.#translator = translator;
     this.#attempt = attempt;
@@ -99,7 +103,7 @@ class StreamReader implements StreamSink {
     this.#onDropped = onDropped;
     this.#clean = clean;
     const type = response.headers["content-type"];
-    const events = createStreamReader(typeof type === "string" ? type : "", (event) => {
+    const events = createStreamReader(typeof type === "string" ? type : "", framing, (event) => {
       if (!this.#isDone) translator.event(event, this);
     });
     if (events === undefined) {

@@ -43,7 +43,7 @@ export function playStream(provider: Provider, bytes: Uint8Array, request: Provi
   const translator = provider.stream(request);
   let events = 0;
   let isTranslating = false;
-  const reader = createStreamReader(options.contentType, (event) => {
+  const reader = createStreamReader(options.contentType, provider.framing, (event) => {
     if (sink.dones > 0 || events >= (options.events ?? Infinity)) return;
     events++;
     isTranslating = true;

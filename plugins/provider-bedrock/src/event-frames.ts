@@ -1,17 +1,17 @@
 /**
- * Reads binary event streams: `application/vnd.amazon.eventstream`, any framing, split anywhere. A
+ * Reads binary event streams, `application/vnd.amazon.eventstream`, split anywhere. A
  * frame is two lengths and their CRC, headers, a payload and the CRC of everything before
  * (docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html; @smithy/core 3.38,
  * `EventStreamCodec`). Big-endian.
  */
 
 import { crc32 } from "node:zlib";
-import { GatewayError, type UpstreamEvent } from "@sluice/contract";
-import type { EventReader } from "./events.ts";
+import { type EventReader, GatewayError, type StreamFraming, type UpstreamEvent } from "@sluice/contract";
 
 /** Total length, length of the headers, CRC of both. */
 const PRELUDE_BYTES = 12;
 const CRC_BYTES = 4;
+const PRELUDE_CRC_AT = PRELUDE_BYTES - CRC_BYTES;
 /** The minimum length of a frame. */
 const MIN_FRAME_BYTES = PRELUDE_BYTES + CRC_BYTES;
 /** The maximum bytes of a frame, headers included. Images are sent as base64. */
@@ -67,9 +67,25 @@ export function createFrameReader(onEvent: (event: UpstreamEvent) => void): Even
   };
 }
 
+/** The framing of Bedrock's streams. */
+export const eventFraming: StreamFraming = {
+  contentType: "application/vnd.amazon.eventstream",
+  begins(head) {
+    const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+    if (bytes.length >= PRELUDE_BYTES) return isPrelude(bytes);
+    // A frame begins with the high byte of its length.
+    return bytes[0] === 0 ? undefined : false;
+  },
+  createReader: createFrameReader,
+};
+
+function isPrelude(bytes: Buffer): boolean {
+  return crc32(bytes.subarray(0, PRELUDE_CRC_AT)) === bytes.readUInt32BE(PRELUDE_CRC_AT);
+}
+
 /** The length of a frame, from its prelude. */
 function frameBytes(prelude: Buffer): number {
-  if (crc32(prelude.subarray(0, PRELUDE_BYTES - CRC_BYTES)) !== prelude.readUInt32BE(PRELUDE_BYTES - CRC_BYTES)) throw damaged();
+  if (!isPrelude(prelude)) throw damaged();
   const total = prelude.readUInt32BE(0);
   const headers = prelude.readUInt32BE(4);
   if (total > MAX_FRAME_BYTES || headers > MAX_HEADER_BYTES) {

@@ -2,8 +2,7 @@ import { crc32 } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { UpstreamEvent } from "@sluice/contract";
 import { eventFrame } from "@sluice/testing";
-import { createFrameReader } from "./event-frames.ts";
-import { createStreamReader } from "@sluice/runtime/internals";
+import { createFrameReader, eventFraming } from "./event-frames.ts";
 
 const EVENT = { ":message-type": "event", ":content-type": "application/json" };
 const hello = eventFrame({ ":event-type": "messageStart", ...EVENT }, '{"role":"assistant"}');
@@ -34,11 +33,12 @@ describe("a binary event stream", () => {
     expect(read(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(expected);
   });
 
-  it("is chosen by its content type", () => {
-    const events: UpstreamEvent[] = [];
-    createStreamReader("application/vnd.amazon.eventstream", (event) => events.push(event))?.push(hello);
-    expect(events).toEqual(expected.slice(0, 1));
-    expect(createStreamReader("application/json", () => {})).toBeUndefined();
+  it("is recognised by its first bytes", () => {
+    for (let cut = 0; cut < 12; cut++) expect(eventFraming.begins(whole.subarray(0, cut))).toBe(cut === 0 ? false : undefined);
+    for (const cut of [12, 13, whole.length]) expect(eventFraming.begins(whole.subarray(0, cut))).toBe(true);
+    for (const other of ["{", '{"type":"message_start"}', "data: {}\n\n", "\0".repeat(12)]) {
+      expect(eventFraming.begins(Buffer.from(other))).toBe(false);
+    }
   });
 
   it("tells errors that no service models, and skips headers that are no text", () => {
