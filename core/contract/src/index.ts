@@ -5,7 +5,6 @@ export * from "./deployment.ts";
 export * from "./error.ts";
 export * from "./exchange.ts";
 export * from "./frame.ts";
-export * from "./framing.ts";
 export * from "./guardrail.ts";
 export * from "./host.ts";
 export * from "./identity.ts";

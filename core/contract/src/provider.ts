@@ -1,8 +1,7 @@
 /** Providers: pure translations between the reference dialect and an upstream's. No socket, no clock, no environment. */
 
 import type { GatewayError } from "./error.ts";
-import type { Frame } from "./frame.ts";
-import type { StreamFraming, UpstreamEvent } from "./framing.ts";
+import type { Frame, StreamFraming, UpstreamEvent } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
 import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./operation.ts";
