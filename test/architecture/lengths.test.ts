@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { unitsOf } from "./lengths.ts";
+import { readSources } from "./sources.ts";
+
+const MAX_LINES = { function: 60, class: 150 } as const;
+
+/** Longer than the bound, and still to be split. */
+const EXCEPTIONS = [
+  "core/engine/src/accounting/outbox/outbox.ts: Outbox",
+  "core/engine/src/accounting/request-metrics.ts: createRequestMetrics",
+  "core/engine/src/cluster/supervise.ts: supervise",
+  "core/engine/src/cluster/supervisor.ts: Supervisor",
+  "core/engine/src/cluster/worker.ts: runWorker",
+  "core/engine/src/config/files/open.ts: openInPieces",
+  "core/engine/src/config/validate/explain.ts: explain",
+  "core/engine/src/generation/manager.ts: GenerationManager",
+  "core/engine/src/generation/rollout/edits.ts: ConfigEdits",
+  "core/engine/src/http/admin/config/routes.ts: configRoutes",
+  "core/engine/src/http/admin/keys.ts: keyRoutes",
+  "core/engine/src/http/admin/teams.ts: teamRoutes",
+  "core/engine/src/http/ingress/bytes/body.ts: readBody",
+  "core/engine/src/pipeline/exchange.ts: LiveExchange",
+  "core/engine/src/preflight/sandbox.ts: createSandbox",
+  "core/engine/src/resources/key-ring.ts: KeyRing",
+  "core/engine/src/telemetry/block-watch.ts: watchBlocks",
+  "core/cli/src/print/status.ts: printStatus",
+  "core/kit/src/dialect/chunk-writer.ts: ChunkWriter",
+  "core/kit/src/guard/document/walk.ts: Walk",
+  "core/kit/src/json/sliced.ts: SlicedParser",
+  "core/kit/src/state/places.ts: Places",
+  "core/kit/src/transport/replies/body.ts: ResponseBody",
+  "core/runtime/src/guard/guardrail-set.ts: GuardrailSet",
+  "core/runtime/src/guard/stream/stream.ts: GuardedStream",
+  "core/runtime/src/passthrough/json-values.ts: JsonValues",
+  "core/runtime/src/state/records.ts: createRecords",
+  "core/runtime/src/transport/stream.ts: StreamReader",
+  "plugins/shared-memory/src/cache.ts: createMemoryCache",
+  "plugins/shared-redis/src/driver.ts: createRedisState",
+  "plugins/standard/src/balance/index.ts: balance.create",
+  "plugins/standard/src/balance/index.ts: run",
+  "plugins/standard/src/deployments/breaker.ts: Breaker",
+  "plugins/standard/src/deployments/lease.ts: Lease",
+  "plugins/standard/src/provider/index.ts: provider.create",
+  "plugins/standard/src/provider/index.ts: run",
+  "plugins/store-sqlite/src/keys.ts: createKeyStore",
+  "plugins/store-sqlite/src/store.ts: createSqliteStore",
+];
+
+// `core/testing` holds suites of tests.
+const long = readSources()
+  .filter(({ folder }) => folder !== "core/testing")
+  .flatMap(({ path, text }) =>
+    unitsOf(text).flatMap(({ kind, name, lines }) => (lines > MAX_LINES[kind] ? [`${path}: ${name}`] : [])),
+  );
+
+describe("functions and classes", () => {
+  it("have 60 and 150 lines at most, but for the listed ones", () => {
+    expect(long.filter((unit) => !EXCEPTIONS.includes(unit))).toEqual([]);
+  });
+
+  it("leave the list once they are short enough", () => {
+    expect(EXCEPTIONS.filter((unit) => !long.includes(unit))).toEqual([]);
+  });
+
+  it("are counted with all their lines, by the name that a reader finds them by", () => {
+    const text = `export class Lease {
+      release(): void {
+        this.#end(() => {
+          return;
+        });
+      }
+    }
+    export const retry = defineStep({
+      create(options: Options) {
+        return options as never;
+      },
+    });
+    const shout = (text: string): string =>
+      text.toUpperCase();`;
+    expect(unitsOf(text)).toEqual([
+      { kind: "class", name: "Lease", lines: 7 },
+      { kind: "function", name: "Lease.release", lines: 5 },
+      { kind: "function", name: "", lines: 3 },
+      { kind: "function", name: "retry.create", lines: 3 },
+      { kind: "function", name: "shout", lines: 2 },
+    ]);
+  });
+});
