@@ -116,6 +116,8 @@ export interface Attempt {
 /** One upstream call that the gates of an exchange are asked to admit. The object itself is the id: it is compared, never copied. */
 export interface Admission {
   readonly target: Target;
+  /** What a gate reserved under a budget for this call. Absent: no budget holds for it. */
+  reserved?: Usage | undefined;
 }
 
 /** The time of an exchange, and its end. A branch and a step in shadow share it. */

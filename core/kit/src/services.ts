@@ -1,6 +1,6 @@
 /** What the engine does for an exchange on a step's request: read the body, open attempts, count kept bytes. */
 
-import type { Attempt, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
+import type { Admission, Attempt, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
 import { type Branch, parentOf } from "./branch.ts";
 import { defineSlot } from "./slots.ts";
 
@@ -9,7 +9,7 @@ export interface ExchangeServices {
   /** Reads and checks the body, once; later calls return the same promise. */
   readBody(): Promise<GatewayRequest | undefined>;
   /** Opens and lists the record of an upstream call. Throws `overloaded` when spend rows cannot be stored. */
-  openAttempt(exchange: Exchange, target: Target, provider: string, document?: JsonDocument): Attempt;
+  openAttempt(exchange: Exchange, target: Target, provider: string, document?: JsonDocument, admission?: Admission): Attempt;
   /** Counts bytes that the exchange keeps until its reply is written. Absent: nothing is counted. */
   readonly hold?: ((bytes: number) => boolean) | undefined;
 }
@@ -39,10 +39,17 @@ export async function receiveBody(exchange: Exchange): Promise<void> {
 /**
  * Opens the record of an upstream call and lists it in the exchange; a branch's attempts are listed in its parents too. It counts
  * as dispatched once its `noted` has resolved, also if the process is killed: await that before the call. `document`: what it is
- * asked, where that is a part of the request. Throws `overloaded` when spend rows cannot be stored: call no upstream then.
+ * asked, where that is a part of the request. `admission`: what `admit` returned for the call. Throws `overloaded` when spend rows
+ * cannot be stored: call no upstream then.
  */
-export function beginAttempt(exchange: Exchange, target: Target, provider: string, document?: JsonDocument): Attempt {
-  const attempt = servicesOf(exchange).openAttempt(exchange, target, provider, document);
+export function beginAttempt(
+  exchange: Exchange,
+  target: Target,
+  provider: string,
+  document?: JsonDocument,
+  admission?: Admission,
+): Attempt {
+  const attempt = servicesOf(exchange).openAttempt(exchange, target, provider, document, admission);
   for (let at = exchange, parent = parentOf(at); parent !== undefined; at = parent, parent = parentOf(at)) {
     (at as Branch).list(attempt);
   }

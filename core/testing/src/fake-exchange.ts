@@ -46,10 +46,11 @@ export function fakeExchange(parts: FakeExchangeParts = {}): Exchange {
       await receive?.(exchange);
       return exchange.request;
     },
-    openAttempt(asking, target, provider, document) {
+    openAttempt(asking, target, provider, document, admission) {
       const attempt =
         open?.(asking, target, provider, document) ??
         fakeAttempt({ number: attempts.length + 1, target, model: asking.model, provider });
+      attempt.admission = admission;
       attempts.push(attempt);
       return attempt;
     },

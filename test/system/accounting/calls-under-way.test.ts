@@ -16,6 +16,7 @@ let gateway: GatewayProcess;
 beforeAll(async () => {
   upstream = await createUpstream();
   upstream.script("hangs", { kind: "hang" });
+  upstream.script("gpt-4", { kind: "hang" });
   upstream.script("stops", { kind: "reply", fault: { kind: "hang", after: 3 } });
   const priced = (id: string): string =>
     `{ id: ${id}, targets: [{ provider: openai, model: ${id}, price: { input: 1000, output: 1000 } }] }`;
@@ -67,12 +68,19 @@ it("leaves one row for each call that was made, of every kind of route, and coun
   const cut = rows.filter(({ metadata }) => metadata["interrupted"] === true);
   expect(cut).toHaveLength(4);
   for (const row of cut) {
-    expect(row).toMatchObject({ status: "partial", usage_source: "estimated", attempt: 1, completion_tokens: 0 });
+    expect(row).toMatchObject({
+      status: "partial",
+      usage_source: "estimated",
+      attempt: 1,
+      completion_tokens: expect.any(Number),
+    });
     expect(row.prompt_tokens).toBeGreaterThan(3);
   }
   const ofKey = cut.filter(({ request_tags: tags }) => tags.includes("project:night"));
   expect(ofKey).toHaveLength(2);
-  for (const row of ofKey) expect(row).toMatchObject({ cost_status: "priced", model_group: row.model });
+  for (const row of ofKey) expect(row).toMatchObject({ cost_status: "priced", model_group: row.model, completion_tokens: 1 });
+  // Nothing was reserved for the master key: its prompts are billed.
+  for (const row of cut) if (!ofKey.includes(row)) expect(row.completion_tokens).toBe(0);
   const spent = rows.filter((row) => row.request_tags.includes("project:night")).reduce((sum, row) => sum + (row.spend ?? 0), 0);
   // 0.05 dollars are 50 tokens: what was under way leaves no room for another call.
   expect(spent).toBeGreaterThan(0.03);
@@ -91,4 +99,57 @@ it("leaves one row for each call that was made, of every kind of route, and coun
   ).toEqual(rowsIn(rows).toSorted());
   expect(again.filter(({ metadata }) => metadata["interrupted"] === true)).toHaveLength(4);
   expect(readdirSync(join(workspace.dataDirectory))).toContain("store.id");
+});
+
+interface KilledCall {
+  readonly call: string;
+  readonly path: string;
+  readonly model: string;
+  readonly more: object;
+  /** One such call fits it, two do not. */
+  readonly budget: number;
+  /** A model that answers. */
+  readonly next: string;
+}
+
+const CHAT = { path: "/v1/chat/completions", model: "hangs", budget: 6, next: "quick" };
+const NATIVE = { path: "/openai/v1/chat/completions", model: "gpt-4", budget: 0.36, next: "gpt-3.5-turbo" };
+
+it.each<KilledCall>([
+  { call: "a whole reply", ...CHAT, more: { max_tokens: 4_000 } },
+  { call: "a stream", ...CHAT, more: { max_completion_tokens: 4_000, stream: true } },
+  { call: "two replies", ...CHAT, more: { max_tokens: 2_000, n: 2 } },
+  { call: "a native call", ...NATIVE, more: { max_completion_tokens: 4_000 } },
+])("a killed call under a budget costs what was reserved for it: $call", async ({ path, model, more, budget, next }) => {
+  const key = await keyOf({ max_budget: budget });
+  const before = upstream.requests.length;
+  const post = (body: object): Promise<Response> =>
+    fetch(`${gateway.publicUrl}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify({ messages: MESSAGES, ...body }),
+    });
+  let early: Response | undefined;
+  const sent = post({ model, ...more }).then(
+    (response) => (early = response),
+    () => undefined,
+  );
+  await eventually("the call at the upstream", async () => {
+    if (early !== undefined && !early.ok) expect.fail(await early.text());
+    return upstream.requests.length === before + 1;
+  });
+  await gateway.kill();
+  await sent;
+  gateway = await startGateway(workspace);
+
+  const refused = await post({ model, ...more });
+  expect(refused.status, await refused.clone().text()).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
+  const row = await eventually("the row", async () =>
+    (await spendRows(gateway, { limit: "100" })).find((found) => found.completion_tokens === 4_000 && found.model === model),
+  );
+  expect(row).toMatchObject({ status: "partial", usage_source: "estimated", cost_status: "priced" });
+  expect(row.spend).toBeGreaterThan(budget / 2);
+  const short = await post({ model: next, max_tokens: 1 });
+  expect(short.status, await short.text()).toBe(200);
 });

@@ -1,7 +1,7 @@
-/** The note of a call: what its row needs, made before the upstream is called, with an estimate of its prompt. */
+/** The note of a call: what its row needs, made before the upstream is called, with what it may use or an estimate of its prompt. */
 
 import { promptParts } from "@sluice/runtime/openai";
-import type { Attempt, JsonDocument } from "@sluice/contract";
+import type { Attempt, JsonDocument, Usage } from "@sluice/contract";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { notedCall } from "./rows.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -30,8 +30,14 @@ export class CallNote {
    */
   write(exchange: LiveExchange, attempt: Attempt): Promise<void> | undefined {
     if (exchange.identity === undefined || exchange.isSettled) return undefined;
-    const call = notedCall(exchange, attempt, this.#promptTokensOf(exchange, attempt));
+    const call = notedCall(exchange, attempt, attempt.admission?.reserved ?? this.#promptOf(exchange, attempt));
     return this.#write(call, () => exchange.withdraw(attempt));
+  }
+
+  /** Without a budget the prompt alone is billed. */
+  #promptOf(exchange: LiveExchange, attempt: Attempt): Usage {
+    const promptTokens = this.#promptTokensOf(exchange, attempt);
+    return { promptTokens, completionTokens: 0, totalTokens: promptTokens };
   }
 
   #promptTokensOf({ operation, client, request }: LiveExchange, attempt: Attempt): number {

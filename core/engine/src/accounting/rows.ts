@@ -48,11 +48,10 @@ function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): Spend
 
 /**
  * What the row of a call that has not been made yet needs: the one that stands if nothing more is heard of it, because the process
- * was killed. Its prompt is billed.
+ * was killed. `usage` is what it is billed for then.
  */
-export function notedCall(exchange: LiveExchange, attempt: Attempt, promptTokens: number): NotedCall {
+export function notedCall(exchange: LiveExchange, attempt: Attempt, usage: Usage): NotedCall {
   const { identity, request } = exchange;
-  const usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens };
   const cost = priceAttempt(exchange, { ...attempt, usage, usageSource: "estimated", outcome: "partial" }) ?? UNPRICED;
   return {
     requestId: exchange.id,
@@ -67,13 +66,14 @@ export function notedCall(exchange: LiveExchange, attempt: Attempt, promptTokens
     targetId: attempt.target.id,
     modelGroup: attempt.model?.entry ?? null,
     provider: attempt.provider,
-    promptTokens,
+    promptTokens: usage.promptTokens,
     costNanoUsd: cost.nanoUsd ?? null,
     costStatus: cost.status,
     startedAtMs: attempt.startedAtMs,
     generation: exchange.generation,
     tags: joinTags(identity?.tags ?? [], request?.tags ?? []),
     clientAddress: exchange.client.address,
+    completionTokens: usage.completionTokens,
   };
 }
 

@@ -3,6 +3,7 @@
 import { checkReply, type ExchangeServices, SERVICES } from "@sluice/kit/internals";
 import { openAttempt } from "@sluice/runtime";
 import {
+  type Admission,
   type Attempt,
   type ClientRequest,
   type Clock,
@@ -151,7 +152,7 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
     this.trace.note(step, text, about);
   }
 
-  openAttempt({ model }: Exchange, target: Target, provider: string, document?: JsonDocument): Attempt {
+  openAttempt({ model }: Exchange, target: Target, provider: string, document?: JsonDocument, admission?: Admission): Attempt {
     const attempt = openAttempt({
       number: this.attempts.length + 1,
       target,
@@ -160,6 +161,7 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
       startedAtMs: this.#clock.now(),
     });
     attempt.document = document;
+    attempt.admission = admission;
     attempt.noted = this.#note?.(this, attempt);
     this.attempts.push(attempt);
     return attempt;

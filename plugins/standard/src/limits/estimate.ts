@@ -3,7 +3,6 @@
 import { promptParts } from "@sluice/runtime/openai";
 import { openAttempt, pricedAs, priceAttempt } from "@sluice/runtime";
 import { nativeBound, nativeReplies, positive } from "./native-bounds.ts";
-import { keepReserved } from "./reserved.ts";
 import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/contract";
 
 /** What a request may use. */
@@ -77,14 +76,15 @@ export class CostEstimator {
 
   /** The most that a call of a target may cost, in nano-dollars; `undefined` when its price is unknown. */
   nanoUsd(exchange: Exchange, target: Target, document: JsonDocument, tokens: TokenEstimate): number | undefined {
-    const { operation, client } = exchange;
-    if (operation === "passthrough" && READING.has(client.method)) return 0;
-    const instance = this.#host.providers.find(target.provider);
-    const provider = instance === undefined ? target.provider : pricedAs(instance);
-    const price = target.price ?? this.#host.prices.find(provider, target.model);
-    const usage = usageOf(operation === "images", document.value, tokens, price);
-    if (operation === "passthrough") keepReserved(exchange, usage);
-    return priceAttempt(exchange, attemptOf(target, provider, usage))?.nanoUsd;
+    const usage = this.usage(exchange, target, document, tokens);
+    if (usage === undefined) return 0;
+    return priceAttempt(exchange, attemptOf(target, this.#providerOf(target), usage))?.nanoUsd;
+  }
+
+  /** The most that a call of a target may use; `undefined` for a call that asks for nothing that is billed. */
+  usage({ operation, client }: Exchange, target: Target, { value }: JsonDocument, tokens: TokenEstimate): Usage | undefined {
+    if (operation === "passthrough" && READING.has(client.method)) return undefined;
+    return operation === "images" ? imageUsage(value, tokens, this.#priceOf(target)) : textUsage(value, tokens);
   }
 
   /** The part of what a call may cost, `nanoUsd`, that depends on the length of its reply. */
@@ -99,6 +99,15 @@ export class CostEstimator {
     const withoutReply = { ...tokens, completionTokens: 0 };
     const certain = targets.map((target) => this.nanoUsd(exchange, target, document, withoutReply) ?? 0);
     return Math.max(0, nanoUsd - Math.max(0, ...certain));
+  }
+
+  #priceOf(target: Target): Price | undefined {
+    return target.price ?? this.#host.prices.find(this.#providerOf(target), target.model);
+  }
+
+  #providerOf({ provider }: Target): string {
+    const instance = this.#host.providers.find(provider);
+    return instance === undefined ? provider : pricedAs(instance);
   }
 }
 
@@ -148,13 +157,17 @@ function imageTokens(body: JsonObject): number {
   return countOf(body) * (ofSize ?? Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MAX_IMAGE_TOKENS : 0));
 }
 
-/** Images have a price by the piece, or one of their tokens. */
-function usageOf(isImages: boolean, body: JsonObject, tokens: TokenEstimate, price: Price | undefined): Usage {
+function textUsage({ service_tier: tier }: JsonObject, tokens: TokenEstimate): Usage {
   const { maxPromptTokens: promptTokens, completionTokens } = tokens;
-  const { service_tier: tier, size, quality } = body;
+  const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
   // A cheaper tier may be answered at the standard price.
-  const serviceTier = typeof tier === "string" && tier !== "flex" && tier !== "batch" ? { serviceTier: tier } : {};
-  if (!isImages) return { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens, ...serviceTier };
+  return typeof tier === "string" && tier !== "flex" && tier !== "batch" ? { ...usage, serviceTier: tier } : usage;
+}
+
+/** Images have a price by the piece, or one of their tokens. */
+function imageUsage(body: JsonObject, tokens: TokenEstimate, price: Price | undefined): Usage {
+  const { maxPromptTokens: promptTokens, completionTokens } = tokens;
+  const { size, quality } = body;
   const images = {
     count: countOf(body),
     ...(typeof size === "string" ? { size } : {}),

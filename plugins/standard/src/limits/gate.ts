@@ -65,11 +65,16 @@ export class LimitGate {
     const isFirst = !this.#isEntryUsed;
     this.#isEntryUsed = true;
     if (isFirst && ofTarget.length === 0 && this.#isReservedAtEntry(exchange, target, document)) {
-      this.#calls.add(admission, this.#entry.nanoUsd);
+      const { estimate, nanoUsd } = this.#entry;
+      if (estimate !== undefined && this.#hasMoney(ofTarget)) {
+        admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
+      }
+      this.#calls.add(admission, nanoUsd);
       return;
     }
     const estimate = this.#estimateFor(exchange, document, target);
     const nanoUsd = this.#maxCostOf(exchange, target, document, estimate, ofTarget);
+    if (this.#hasMoney(ofTarget)) admission.reserved = this.#parts.estimator.usage(exchange, target, document, estimate);
     checkMaxCost(exchange, this.#calls.committed() + nanoUsd, this.#entry.maxCostNanoUsd);
     const lacking = this.#lackingOf(ofTarget, estimate, nanoUsd);
     this.#calls.add(admission, nanoUsd);
@@ -127,6 +132,12 @@ export class LimitGate {
     return estimateTokens(exchange, document, model, this.#parts.config.default_max_tokens);
   }
 
+  /** Whether money is reserved for a call. */
+  #hasMoney(ofTarget: readonly Rule[]): boolean {
+    const { set, maxCostNanoUsd } = this.#entry;
+    return set.hasBudgets || maxCostNanoUsd !== Infinity || ofTarget.some(({ kind }) => kind === "budget");
+  }
+
   /** The maximum cost of a call, in nano-dollars. Throws where the price is unknown and a budget limits the call. */
   #maxCostOf(
     exchange: Exchange,
@@ -136,12 +147,10 @@ export class LimitGate {
     ofTarget: readonly Rule[],
   ): number {
     const { config, estimator } = this.#parts;
-    const { set, maxCostNanoUsd } = this.#entry;
-    const hasMoney = set.hasBudgets || maxCostNanoUsd !== Infinity || ofTarget.some(({ kind }) => kind === "budget");
-    if (!hasMoney) return 0;
+    if (!this.#hasMoney(ofTarget)) return 0;
     const nanoUsd = estimator.nanoUsd(exchange, target, document, estimate);
     if (nanoUsd !== undefined) return nanoUsd;
-    if (config.unpriced === "allow" || !(set.isBudgeted || ofTarget.some(isEnforced))) return 0;
+    if (config.unpriced === "allow" || !(this.#entry.set.isBudgeted || ofTarget.some(isEnforced))) return 0;
     throw unpricedRefusal(target.model);
   }
 }

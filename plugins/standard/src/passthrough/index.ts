@@ -20,7 +20,6 @@ import {
   type ProviderCatalog,
   type Target,
 } from "@sluice/contract";
-import { reservedUsage } from "../limits/reserved.ts";
 import { checkModel, createNativeAccess, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
 import { cutMembers } from "./cut.ts";
 import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./request.ts";
@@ -104,7 +103,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const entry = entering instanceof Promise ? await entering : entering;
         const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));
-        attempt.reserved = reservedUsage(exchange);
+        attempt.reserved = entry.admission?.reserved;
         const { signal } = exchange;
         const address = gatewayAddress(client, prefix);
         exchange.reply = await runPassthrough({

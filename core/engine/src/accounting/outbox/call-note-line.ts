@@ -24,10 +24,13 @@ export type NotedCall = Pick<
   | "generation"
   | "tags"
   | "clientAddress"
+  | "completionTokens"
 >;
 
 /** The members in the order of the line. A new one goes to the end. */
-const MEMBERS = 19;
+const MEMBERS = 20;
+/** Lines of earlier versions end before the tokens of the reply. */
+const MIN_MEMBERS = 19;
 
 const INTERRUPTED = Object.freeze({ interrupted: true });
 
@@ -35,6 +38,7 @@ const INTERRUPTED = Object.freeze({ interrupted: true });
 export function noteLine(call: NotedCall): string {
   const { requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup } = call;
   const { provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress } = call;
+  const { completionTokens } = call;
   // One literal: an array that is spread or grown is dearer than all of its texts.
   return `${JSON.stringify([
     requestId,
@@ -56,11 +60,12 @@ export function noteLine(call: NotedCall): string {
     generation,
     tags,
     clientAddress,
+    completionTokens,
   ])}\n`;
 }
 
 /**
- * The row of a line: `partial`, its prompt billed as it was estimated. `undefined` for what is no line of this version, or is cut.
+ * The row of a line: `partial`, billed for what was reserved under a budget, otherwise for its prompt as it was estimated. `undefined` for what is no line of this version, or is cut.
  */
 export function rowOfNote(line: string): SpendRow | undefined {
   let found: unknown;
@@ -69,14 +74,13 @@ export function rowOfNote(line: string): SpendRow | undefined {
   } catch {
     return undefined;
   }
-  if (!Array.isArray(found) || found.length !== MEMBERS) return undefined;
+  if (!Array.isArray(found) || found.length < MIN_MEMBERS || found.length > MEMBERS) return undefined;
   const call = readMembers(found);
   return {
     ...call,
     status: "partial",
     errorCode: null,
-    completionTokens: 0,
-    totalTokens: call.promptTokens,
+    totalTokens: (call.promptTokens ?? 0) + (call.completionTokens ?? 0),
     cachedTokens: null,
     reasoningTokens: null,
     usageSource: "estimated",
@@ -92,7 +96,9 @@ export function rowOfNote(line: string): SpendRow | undefined {
 /** The file is the gateway's own and has its types. */
 function readMembers(line: readonly unknown[]): NotedCall {
   const [requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup, ...rest] = line;
-  const [provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress] = rest;
+  const [provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress, completionTokens = 0] =
+    rest;
   const whose = { requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup };
-  return { ...whose, provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress } as NotedCall;
+  const used = { provider, promptTokens, completionTokens, costNanoUsd, costStatus };
+  return { ...whose, ...used, startedAtMs, generation, tags, clientAddress } as NotedCall;
 }

@@ -172,7 +172,8 @@ test("keeps its notes short: those of settled calls leave the file, open ones st
 test("has, of a call that was noted, the row as it stands while nothing is heard of it", async () => {
   const call = makeRow("a", { tags: ['quote " and\nline'], costNanoUsd: null, costStatus: "unpriced", teamId: "ü" });
   await outbox.note(call, () => undefined);
-  const expected = { status: "partial", completionTokens: 0, totalTokens: call.promptTokens, usageSource: "estimated" } as const;
+  const totalTokens = (call.promptTokens ?? 0) + (call.completionTokens ?? 0);
+  const expected = { status: "partial", totalTokens, usageSource: "estimated" } as const;
   const nothing = { firstContentAtMs: null, cachedTokens: null, endedAtMs: call.startedAtMs };
   expect(readCallNotes(directory, "outbox.db")).toEqual([{ ...call, ...expected, ...nothing, metadata: { interrupted: true } }]);
 });

@@ -72,8 +72,7 @@ export function beginAttemptAt(
     throw error;
   };
   try {
-    const attempt = beginAttempt(exchange, target, provider, document);
-    attempt.admission = admission;
+    const attempt = beginAttempt(exchange, target, provider, document, admission);
     return attempt.noted?.then(() => withoutNote(attempt), fail) ?? attempt;
   } catch (error) {
     return fail(error);
