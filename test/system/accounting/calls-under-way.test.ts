@@ -80,7 +80,7 @@ it("leaves one row for each call that was made, of every kind of route, and coun
   expect(ofKey).toHaveLength(2);
   for (const row of ofKey) expect(row).toMatchObject({ cost_status: "priced", model_group: row.model, completion_tokens: 1 });
   // Nothing was reserved for the master key: its prompts are billed.
-  for (const row of cut) if (!ofKey.includes(row)) expect(row.completion_tokens).toBe(0);
+  for (const row of cut.filter((other) => !ofKey.includes(other))) expect(row.completion_tokens).toBe(0);
   const spent = rows.filter((row) => row.request_tags.includes("project:night")).reduce((sum, row) => sum + (row.spend ?? 0), 0);
   // 0.05 dollars are 50 tokens: what was under way leaves no room for another call.
   expect(spent).toBeGreaterThan(0.03);
@@ -135,7 +135,7 @@ it.each<KilledCall>([
     () => undefined,
   );
   await eventually("the call at the upstream", async () => {
-    if (early !== undefined && !early.ok) expect.fail(await early.text());
+    if (early !== undefined && !early.ok) throw new Error(await early.text());
     return upstream.requests.length === before + 1;
   });
   await gateway.kill();
@@ -143,7 +143,7 @@ it.each<KilledCall>([
   gateway = await startGateway(workspace);
 
   const refused = await post({ model, ...more });
-  expect(refused.status, await refused.clone().text()).toBe(429);
+  expect(refused.status).toBe(429);
   expect(await refused.json()).toMatchObject({ error: { type: "budget_exceeded" } });
   const row = await eventually("the row", async () =>
     (await spendRows(gateway, { limit: "100" })).find((found) => found.completion_tokens === 4_000 && found.model === model),
@@ -151,5 +151,6 @@ it.each<KilledCall>([
   expect(row).toMatchObject({ status: "partial", usage_source: "estimated", cost_status: "priced" });
   expect(row.spend).toBeGreaterThan(budget / 2);
   const short = await post({ model: next, max_tokens: 1 });
-  expect(short.status, await short.text()).toBe(200);
+  expect(await short.text()).toContain('"usage"');
+  expect(short.status).toBe(200);
 });
