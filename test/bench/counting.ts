@@ -1,5 +1,5 @@
 /**
- * Token counting: how long a megabyte takes in the pool, how long the event loop of the process that serves stands still
+ * Token counting: how long a megabyte takes in the pool, how long the event loop of the serving process is blocked
  * meanwhile, and what a frame of a stream costs whose text is kept for the case that no usage comes.
  * `node test/bench/counting.ts`
  */
@@ -36,7 +36,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "1 MB of white space": " ".repeat(MEGABYTE),
   "1 MB of mixed white space": characters([" ", "\n", "\t", "\r"], MEGABYTE),
   "1 MB of letters": characters([..."abcdefghijklmnopqrstuvwxyz"], MEGABYTE),
-  "1 MB of English": "The gateway counts what nobody tells, and says that it did. ".repeat(MEGABYTE / 60),
+  "1 MB of English": "The gateway counts missing usage, and marks the number as an estimate.  ".repeat(MEGABYTE / 60),
   "1 MB of emoji": characters(["😀", "🚀", "👋", "🎉", "🔥", "🧠"], MEGABYTE),
 };
 

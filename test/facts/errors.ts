@@ -36,7 +36,7 @@ const google = (code: number, status: string, message = "No.", details: JsonValu
 const aws = (name: string, status: number, code: ErrorCode, retries: boolean, message = "No."): ErrorFact =>
   fact(status, { message }, code, retries, { headers: { "x-amzn-errortype": `${name}:http://internal.amazon.com/coral/` } });
 
-/** Of everybody who speaks the reference dialect. */
+/** Errors of every provider of the reference dialect. */
 const REFERENCE: readonly ErrorFact[] = [
   fact(400, openai("Bad.", { param: "temperature" }), "upstream_rejected", false),
   fact(

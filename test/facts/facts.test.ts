@@ -36,7 +36,7 @@ function streamed(name: string, fact: Fact): Got {
   const sink = {
     committed: false,
     frame: (frame: Frame) => void frames.push(frame),
-    usage: (told: Usage) => void (usage = told),
+    usage: (reported: Usage) => void (usage = reported),
     done: () => void dones++,
   };
   return orCode(() => {

@@ -18,27 +18,30 @@ export interface Dialect {
 
 const present = (name: string, value: JsonValue | undefined): JsonObject => (value === undefined ? {} : { [name]: value });
 
-/** The reference dialect, and whoever speaks it almost. A stream's usage has a chunk of its own, or rides on the finish. */
+/** The reference dialect, and the dialects close to it. A stream's usage has a chunk of its own, or rides on the finish. */
 function reference(usageOnFinish: boolean, place = "usage"): Dialect {
-  const told = (usage: JsonValue | undefined): JsonObject =>
+  const usageField = (usage: JsonValue | undefined): JsonObject =>
     usage === undefined ? {} : place === "usage" ? { usage } : { [place]: { usage } };
   const call = { id: "callA0001", type: "function", function: { name: "probe", arguments: "{}" } };
   const head = { id: "c1", created: 1, model: "m" };
   return {
     whole: ({ stop = "stop", usage, calls }) => {
       const message = { role: "assistant", content: "Hi", ...(calls === true ? { tool_calls: [call] } : {}) };
-      return { ...head, object: "chat.completion", choices: [{ index: 0, message, finish_reason: stop }], ...told(usage) };
+      return { ...head, object: "chat.completion", choices: [{ index: 0, message, finish_reason: stop }], ...usageField(usage) };
     },
     events: ({ stop = "stop", usage, calls }) => {
       const chunk = (delta: JsonObject, reason: string | null, more: JsonObject = {}): [undefined, JsonValue] => [
         undefined,
         { ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: reason }], ...more },
       ];
-      const own: [undefined, JsonValue] = [undefined, { ...head, object: "chat.completion.chunk", choices: [], ...told(usage) }];
+      const own: [undefined, JsonValue] = [
+        undefined,
+        { ...head, object: "chat.completion.chunk", choices: [], ...usageField(usage) },
+      ];
       return [
         chunk({ role: "assistant", content: "Hi" }, null),
         ...(calls === true ? [chunk({ tool_calls: [{ index: 0, ...call }] }, null)] : []),
-        chunk({}, stop, usageOnFinish ? told(usage) : {}),
+        chunk({}, stop, usageOnFinish ? usageField(usage) : {}),
         ...(usage !== undefined && !usageOnFinish ? [own] : []),
         [undefined, "[DONE]"],
       ];

@@ -115,7 +115,7 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
       attack: (signal, refused) =>
         Promise.all(
           Array.from({ length: 8 }, (_, n) =>
-            again(signal, 20, async (turn) => refused(await (await good(stage, `sk-nobody-${n}-${turn}`)).text())),
+            again(signal, 20, async (turn) => refused(await (await good(stage, `sk-unknown-${n}-${turn}`)).text())),
           ),
         ),
       refusal: /key/,

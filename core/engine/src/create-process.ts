@@ -116,7 +116,7 @@ function createManager({ log, worker, clock = systemClock }: StartOptions, start
   const manager = new GenerationManager(parts, {
     lastNumber,
     ...(monitor !== undefined && { monitor }),
-    rehearse: createPreflight(definitions, log),
+    preflight: createPreflight(definitions, log),
     ...(worker !== undefined && {
       numberOf: (digest, last) => sharedNumber(history, digest, last),
       onVerdict: worker.onVerdict,

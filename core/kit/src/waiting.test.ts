@@ -13,7 +13,7 @@ describe("a wait", () => {
   it("ends with its signal, before and later", async () => {
     const reason = new Error("over");
     await expect(unlessAborted(Promise.resolve(1), AbortSignal.abort(reason))).rejects.toBe(reason);
-    // Nobody waits for it: that it fails is nobody's business either.
+    // No caller waits for this promise, so its rejection is not reported.
     await expect(unlessAborted(Promise.reject(new Error("late")), AbortSignal.abort(reason))).rejects.toBe(reason);
     const controller = new AbortController();
     const waiting = unlessAborted(never, controller.signal);

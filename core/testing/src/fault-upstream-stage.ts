@@ -18,7 +18,7 @@ export interface FaultRecord {
   /** Bytes that were written as an answer. */
   answeredBytes: number;
   /** Whether the answer reported its usage, which is `USAGE`. */
-  toldUsage: boolean;
+  reportedUsage: boolean;
   /** Completion tokens that were generated, and so billed, whether or not they arrived. */
   billedTokens: number;
   /** When the gateway ended the connection, `undefined` while it has not. */
@@ -91,9 +91,9 @@ export class Stage {
     if (!this.isOpen) return;
     this.#socket.write(bytes);
     this.record.answeredBytes += bytes.length;
-    if (this.record.toldUsage) return;
+    if (this.record.reportedUsage) return;
     const text = this.#tail + (typeof bytes === "string" ? bytes : Buffer.from(bytes).toString("latin1"));
-    this.record.toldUsage = text.includes(USAGE_MARK);
+    this.record.reportedUsage = text.includes(USAGE_MARK);
     this.#tail = text.slice(-USAGE_MARK.length);
   }
 

@@ -60,7 +60,7 @@ export async function createFaultUpstream(): Promise<FaultUpstream> {
           receivedAtMs: Date.now(),
           isReused: record !== undefined,
           answeredBytes: 0,
-          toldUsage: false,
+          reportedUsage: false,
           billedTokens: 0,
           closedByPeerAtMs: undefined,
           closedHereAtMs: undefined,

@@ -31,7 +31,7 @@ const toothless = defineGuardrail({
 
 const TEXTS = { config: {}, denied: ["my number is 4111-1111 ok"], allowed: ["4111-11112", "nothing"] };
 
-// oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+// oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
 guardrailContract(masking, { ...TEXTS, report: console.info }, { describe, it });
 
 /** The names of the tests that fail. */

@@ -233,7 +233,7 @@ describe("the difference of two texts", () => {
 
 guardrailContract(
   http,
-  // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   { config: { ...DEFAULTS, reach: 9 }, denied: ["a forbidden word", "maskme"], allowed: [], report: console.info },
   { describe, it },
 );

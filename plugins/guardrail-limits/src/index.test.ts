@@ -79,7 +79,7 @@ describe("names", () => {
 });
 
 describe("languages", () => {
-  it("that are not allowed are refused where somebody wrote, and unknown ones as it is said", () => {
+  it("that are not allowed are refused in written texts; unknown languages follow the option", () => {
     const { check, guardrail } = make({ languages: ["en"] });
     expect(guardrail.reach).toBe(Infinity);
     expect(check("Das ist der Text, den ich dir heute mit der Post geschickt habe.").kind).toBe("block");
@@ -99,7 +99,7 @@ const CONFIGS: Partial<LimitsConfig>[] = [{ reply: { max_characters: 30 } }, { l
 const long = "This sentence of a reply is longer than thirty characters.";
 guardrailContract(
   limits,
-  // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   { config: { unknown_language: "pass", ...CONFIGS[0] }, denied: [long], allowed: [], report: console.info },
   { describe, it },
 );

@@ -74,22 +74,22 @@ const UNKNOWN = [
 ];
 
 describe("the language of a text", () => {
-  it("is told of ordinary sentences, and never another one instead", () => {
+  it("is detected in ordinary sentences, and never as another language", () => {
     const judged = Object.entries(SENTENCES).flatMap(([code, texts]) =>
-      texts.map((text) => ({ code, text, told: languageOf(text) })),
+      texts.map((text) => ({ code, text, detected: languageOf(text) })),
     );
-    const wrong = judged.filter(({ code, told }) => told !== undefined && told !== code);
-    const missed = judged.filter(({ told }) => told === undefined);
+    const wrong = judged.filter(({ code, detected }) => detected !== undefined && detected !== code);
+    const missed = judged.filter(({ detected }) => detected === undefined);
     // oxlint-disable-next-line no-console -- the accuracy that the README states.
     console.info(
-      `languages: ${judged.length - missed.length - wrong.length} of ${judged.length} told, ${missed.length} unknown, ${wrong.length} wrong`,
+      `languages: ${judged.length - missed.length - wrong.length} of ${judged.length} detected, ${missed.length} unknown, ${wrong.length} wrong`,
     );
     expect(wrong).toEqual([]);
     expect(missed.length).toBeLessThanOrEqual(Math.floor(judged.length * 0.05));
     expect(Object.keys(SENTENCES).toSorted()).toEqual(LANGUAGES.toSorted());
   });
 
-  it.each(UNKNOWN)("is not told of what is none: %s", (text) => {
+  it.each(UNKNOWN)("is not detected in texts of no language: %s", (text) => {
     expect(languageOf(text)).toBeUndefined();
   });
 });

@@ -148,7 +148,7 @@ it("a score that is missing where it is to be weighed is no verdict", () => {
 
 guardrailContract(
   moderation,
-  // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   { config: DEFAULTS, denied: ["I will kill you"], allowed: ["hello"], report: console.info },
   { describe, it },
 );

@@ -24,7 +24,7 @@ guardrailContract(
       "a@b, @home, 1,234,567.89 and 3.14159265358979",
       "1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8",
     ],
-    // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
     report: console.info,
   },
   { describe, it },
@@ -82,7 +82,7 @@ describe("hostile texts", () => {
     void guardrail.check(text.slice(0, 1_000), signal, context);
     const startedMs = performance.now();
     const verdict = guardrail.check(text, signal, context) as Verdict;
-    // oxlint-disable-next-line no-console -- a figure, for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
     console.info(`pii: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
     expect(["allow", "edit"]).toContain(verdict.kind);
   });

@@ -98,7 +98,7 @@ guardrailContract(
     denied: ['{"answer":"yes",}', "no", '{"answer":"NO"}'],
     // Between other words no reply is JSON: what must pass stands alone, above.
     allowed: [],
-    // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
     report: console.info,
   },
   { describe, it },

@@ -18,7 +18,7 @@ const texts = {
     "-----BEGIN CERTIFICATE-----",
     "max_tokens: 4096, token_type = bearer_authorization",
   ],
-  // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   report: console.info,
 };
 
@@ -63,7 +63,7 @@ describe("hostile texts", () => {
     void guardrail.check(text.slice(0, 1_000), signal, context);
     const startedMs = performance.now();
     const verdict = guardrail.check(text, signal, context) as Verdict;
-    // oxlint-disable-next-line no-console -- a figure, for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
     console.info(`secrets: ${name}, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
     expect(["allow", "edit"]).toContain(verdict.kind);
   });

@@ -25,7 +25,7 @@ const config = {
 const texts = {
   denied: ["a forbidden fruit", "Wile E. Coyote", "superacmes", "in project-alpha and project-project-beta", "xxy or xxxxx"],
   allowed: ["unforbidden", "Wile Coyote", "project-ab", "xxxxxxy", "ac me"],
-  // oxlint-disable-next-line no-console -- the report is for whoever runs the suite.
+  // oxlint-disable-next-line no-console -- the report is for the person that runs the suite.
   report: console.info,
 };
 
@@ -93,7 +93,7 @@ describe("words", () => {
     const guardrail = words.create({ lists: [list({ words: many })] }, fakeHost());
     const startedMs = performance.now();
     expect(guardrail.check(text, new AbortController().signal, context)).toEqual({ kind: "allow" });
-    // oxlint-disable-next-line no-console -- a figure, for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
     console.info(`words: 10,000 words, ${text.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
   });
 });
@@ -106,7 +106,7 @@ describe("patterns", () => {
     for (const input of inputs) {
       const startedMs = performance.now();
       const verdict = guardrail.check(input, new AbortController().signal, context) as Verdict;
-      // oxlint-disable-next-line no-console -- a figure, for whoever runs the suite.
+      // oxlint-disable-next-line no-console -- a figure, for the person that runs the suite.
       console.info(`words: ${pattern}, ${input.length} characters: ${(performance.now() - startedMs).toFixed(1)} ms`);
       expect(["allow", "edit"]).toContain(verdict.kind);
     }

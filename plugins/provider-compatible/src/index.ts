@@ -2,9 +2,9 @@
 
 import { defineProvider } from "@sluice/kit";
 import {
-  createMendedTranslator,
+  createRepairedTranslator,
   createOperations,
-  Mender,
+  ChunkRepairer,
   PARAMETERS,
   readCompatibleError,
   readUsage,
@@ -42,10 +42,10 @@ export default defineProvider<CompatibleConfig>({
       const decoded = of(request).decode(body, request);
       if (request.operation !== "chat") return decoded;
       const { value } = decoded.document;
-      const mended = new Mender(preset.finish ?? {}, request.replyId).mend(value);
-      return mended === value
+      const repaired = new ChunkRepairer(preset.finish ?? {}, request.replyId).repair(value);
+      return repaired === value
         ? decoded
-        : { document: decoded.document.with(mended), usage: decoded.usage ?? readUsage(mended.usage) };
+        : { document: decoded.document.with(repaired), usage: decoded.usage ?? readUsage(repaired.usage) };
     };
     return {
       ...(priceAs === undefined ? {} : { priceAs }),
@@ -63,7 +63,7 @@ export default defineProvider<CompatibleConfig>({
         return { kind: "http", method: "POST", url: baseUrl + of(request).path, headers, body: adapt(request).bytes };
       },
       decode: decodeReply,
-      stream: (request) => createMendedTranslator(request, preset.finish),
+      stream: (request) => createRepairedTranslator(request, preset.finish),
       error: (reply) => readCompatibleError(reply, preset.errors),
       passthrough: (request) => nativeCall(request, baseUrl, account, preset.nativeApi?.prefixes),
       native: {

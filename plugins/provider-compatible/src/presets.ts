@@ -1,7 +1,7 @@
 /**
  * Deviations of providers that speak the OpenAI format. Data: a row each, with its source. A
  * deviation that is visible in the reply (a usage in another place, calls without ids) needs no
- * row: `Mender` of the kit detects it.
+ * row: `ChunkRepairer` of the kit detects it.
  */
 
 import type { ErrorWords, OwnFinishReasons } from "@sluice/kit/openai";

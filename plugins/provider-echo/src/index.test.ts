@@ -99,7 +99,7 @@ describe("the echo", () => {
     expect(new Set(all.map(({ id, created, model }) => `${String(id)} ${String(created)} ${String(model)}`)).size).toBe(1);
   });
 
-  it("says the same whole and streamed, whatever it is told", () => {
+  it("returns the same text whole and streamed, for any request", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         const { document, usage } = answer(user(text));

@@ -63,7 +63,7 @@ describe("a call", () => {
 });
 
 describe("a reply", () => {
-  it("keeps fields that nobody knows, digit by digit", () => {
+  it("keeps unknown fields, digit by digit", () => {
     const text = fixture("chat-unknown-fields.json");
     const { document } = provider.decode(Buffer.from(text), request(documentOf("{}")));
     expect(String(document.bytes).replace('"alias"', "")).toBe(

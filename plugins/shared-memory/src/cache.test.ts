@@ -28,7 +28,7 @@ describe("the cache of several keys", () => {
     for (let n = 0; n < 40; n += 1) expect(cache.get(`cache:v:${n}`)).toBeDefined();
   });
 
-  it("goes by the key that stores where entries are everybody's", () => {
+  it("counts an entry shared by all keys for the key that stored it", () => {
     const cache = make();
     for (let n = 0; n < 20; n += 1) cache.set(`cache:global:v${n}`, small, 1_000, "v");
     for (let n = 0; n < 500; n += 1) cache.set(`cache:global:a${n}`, large, 1_000, "a");

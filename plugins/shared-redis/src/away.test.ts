@@ -99,7 +99,7 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
     const firstMs = performance.now() - startMs;
     const rest = Array.from({ length: 1_000 }, () => state.take({ id: freshId(), claims }, LEASE_MS));
     expect(first.outcome).toBe("granted");
-    // Decided alone: no promise, so nobody waits.
+    // Decided locally: there is no promise to wait for.
     expect(rest.some((answer) => answer instanceof Promise)).toBe(false);
     expect(granted(rest as TakeResult[])).toHaveLength(998);
     expect(warnings()).toHaveLength(1);
@@ -151,7 +151,7 @@ describe.skipIf(!hasRedis)("a Redis that is away", () => {
 });
 
 describe.skipIf(!hasRedis)("a connection with late replies", () => {
-  it("gives nobody another's reply, in 10,000 calls", async () => {
+  it("never returns a reply to another call, in 10,000 calls", async () => {
     proxy = await startProxy();
     const driver = testDriver({ url: proxy.url, timeout: "60ms" });
     await driver.start(AbortSignal.timeout(5_000));

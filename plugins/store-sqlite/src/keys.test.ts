@@ -174,13 +174,13 @@ describe("teams", () => {
     expect(await store.teams.delete("t1")).toBe(true);
     expect(await store.teams.delete("t1")).toBe(false);
     expect((await store.keys.list({ offset: 0, limit: 9 })).keys.map(({ id }) => id)).toEqual(["k2", "k3"]);
-    // Nobody's key comes back with a new team of the old name.
+    // No key of the old team returns with a new team of the same name.
     await store.teams.insert(team);
     expect((await store.keys.list({ teamId: "t1", offset: 0, limit: 9 })).total).toBe(0);
   });
 });
 
-test("a file of the first schema is brought up to date: defaults filled in, aliases told apart, lost teams kept", async () => {
+test("a file of the first schema is brought up to date: defaults filled in, aliases made unique, lost teams kept", async () => {
   await store.stop();
   const old = join(directory, "old.db");
   const database = new DatabaseSync(old);

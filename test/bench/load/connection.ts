@@ -15,12 +15,12 @@ export interface Connection {
   record(): void;
   /** The reply that was kept, with its headers and its chunk marks. */
   readonly recorded: string;
-  /** Reads from the socket so far: fewer than events sent when somebody on the way joined them. */
+  /** Reads from the socket so far: fewer than events sent when the network joined them. */
   readonly reads: number;
   close(): void;
 }
 
-/** Opens a connection to 127.0.0.1 for what `request` gives. Rejects when nobody listens; `lost` is called when it breaks later. */
+/** Opens a connection to 127.0.0.1 for what `request` gives. Rejects when the connection is refused; `lost` is called when it breaks later. */
 export function openConnection(port: number, request: () => Buffer, lost: (error: Error) => void): Promise<Connection> {
   const reader = new ReplyReader();
   let done: ((ok: boolean) => void) | undefined;

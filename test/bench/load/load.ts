@@ -1,4 +1,4 @@
-/** The load, in its own process: a fixed number of requests over a fixed number of connections, told by messages. */
+/** The load, in its own process: a fixed number of requests over a fixed number of connections, controlled by messages. */
 
 import { openConnection, type Connection } from "./connection.ts";
 import type { FromLoad, GoMessage, PrepareMessage, ToLoad } from "../messages.ts";

@@ -151,14 +151,14 @@ describe.each(POLICIES)("a client that leaves where on_abort is %s", (policy) =>
 });
 
 describe("estimate_output", () => {
-  it("takes the model's longest output where the request names none, or more", async () => {
+  it("takes the model's longest output when the request names none, or a longer one", async () => {
     const wanted = expected(PROMPT, MODEL_MAX_TOKENS, cost(PROMPT, MODEL_MAX_TOKENS), "priced");
     for (const body of [{ model: "short" }, { model: "short", max_tokens: MAX_TOKENS }]) {
       expect(await leave("estimate_output", "mid-stream", body)).toMatchObject(wanted);
     }
   });
 
-  it("is what was observed where nobody names any", async () => {
+  it("is the observed output when neither request nor model names a maximum", async () => {
     expect(await leave("estimate_output", "mid-stream", {})).toMatchObject(BILLED.observed.begun);
   });
 });

@@ -110,8 +110,8 @@ describe("the cost of a reply", () => {
   });
 
   it.each([
-    ["a service tier that nobody prices", "tiered", { service_tier: "priority" }],
-    ["a model that nobody prices", "unheard-of", {}],
+    ["a service tier without a price", "tiered", { service_tier: "priority" }],
+    ["a model without a price", "unheard-of", {}],
   ])("of %s is unknown, not zero", async (_what, model, extra) => {
     upstream.script({ kind: "reply", usage: tokens(1_000, 100), extra });
     for (const stream of [false, true]) {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { type SpendRow, spendRows } from "../support/client.ts";
-import { pidsOf, SIZE, wholeCrew } from "../support/cluster-workspace.ts";
+import { pidsOf, SIZE, waitForWorkers } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
 import { type Load, type Seen, startLoad } from "../support/load.ts";
@@ -49,16 +49,16 @@ it(`${KILLS} kills lose no row and double none`, async () => {
 });
 
 it(`${KILLS} kills of workers, and of the process that supervises them, lose no row and double none`, async () => {
-  const crew = createWorkspace({ baseUrl: upstream.baseUrl, server: `workers: ${SIZE}` });
+  const workspace = createWorkspace({ baseUrl: upstream.baseUrl, server: `workers: ${SIZE}` });
   const calls = upstream.requests.length;
   const seen: Seen[] = [];
   await gateway.kill();
-  gateway = await startGateway(crew);
+  gateway = await startGateway(workspace);
   try {
     let victim = 0;
     for (let kills = 0; kills < KILLS; kills += 1) {
-      // With nobody left to listen the port would be given up.
-      const pids = pidsOf(await wholeCrew(gateway, [victim], 30_000));
+      // The port is lost when no process listens any more.
+      const pids = pidsOf(await waitForWorkers(gateway, [victim], 30_000));
       victim = pids[kills % pids.length] ?? 0;
       const load = startLoad(gateway, LOOPS, "gpt-4o-mini");
       await someWork(load);
@@ -66,13 +66,13 @@ it(`${KILLS} kills of workers, and of the process that supervises them, lose no 
       if (isWhole) await gateway.kill();
       else process.kill(victim, "SIGKILL");
       seen.push(...(await load.stop()));
-      if (isWhole) gateway = await startGateway(crew);
+      if (isWhole) gateway = await startGateway(workspace);
     }
     await expectTheirRows(seen, "workers", calls);
     expect(await gateway.stop()).toEqual({ code: 0, signal: null });
   } finally {
     await gateway.kill();
-    crew.remove();
+    workspace.remove();
   }
 });
 

@@ -45,9 +45,9 @@ beforeAll(async () => {
   keys.wide = await createKey(gateway, { key_alias: "wide", user_id: "alice", spend_scope: "user" });
   for (const name of ["own", "other", "own"] as const)
     await say(name, name === "other" ? "echo" : "gpt-4o-mini", ["all", `by:${name}`]);
-  await say("own", "openai/nobody-knows-its-price", ["all"]);
+  await say("own", "openai/model-without-price", ["all"]);
   await say("wide", "gpt-4o-mini", []);
-  const { team_id } = (await (await admin(gateway, "/team/new", { team_alias: "crew" })).json()) as { team_id: string };
+  const { team_id } = (await (await admin(gateway, "/team/new", { team_alias: "platform" })).json()) as { team_id: string };
   keys.team = await createKey(gateway, { key_alias: "team", team_id, spend_scope: "team" });
   keys.mate = await createKey(gateway, { key_alias: "mate", team_id });
   await say("mate", "echo", []);
@@ -86,7 +86,7 @@ const errorOf = async (response: Response): Promise<{ code: number; type: string
 describe.each(ROUTES)("%s %s", (method, path, body) => {
   const init = { method, ...(body === undefined ? {} : { body }) };
   it("answers 401 without a key, and the same to one that is not known", async () => {
-    const refusals = [await call(path, undefined, init), await call(path, "sk-nobody-has-this-key", init)];
+    const refusals = [await call(path, undefined, init), await call(path, "sk-unknown-key", init)];
     const bodies = await Promise.all(refusals.map((refusal) => refusal.text()));
     expect(refusals.map(({ status }) => status)).toEqual([401, 401]);
     expect(bodies[0]).toBe(bodies[1]);
@@ -103,11 +103,11 @@ describe.each(ROUTES)("%s %s", (method, path, body) => {
 });
 
 describe("rows", () => {
-  it("are a key's own, and everybody's for the master key", async () => {
+  it("are a key's own, and of all keys for the master key", async () => {
     expect(keysOf(await logs("", keys.own.key))).toEqual([keys.own.token_id]);
     expect(keysOf(await logs("", keys.other.key))).toEqual([keys.other.token_id]);
-    const everybody = [keys.own, keys.other, keys.wide, keys.mate].map(({ token_id: id }) => id);
-    expect(keysOf(await logs(""))).toEqual(everybody.sort());
+    const allKeys = [keys.own, keys.other, keys.wide, keys.mate].map(({ token_id: id }) => id);
+    expect(keysOf(await logs(""))).toEqual(allKeys.sort());
   });
 
   it("are a user's for a key whose record says so", async () => {
@@ -129,12 +129,12 @@ describe("rows", () => {
     expect(byId).toHaveLength(3);
     expect(await logs(`api_key=${keys.own.key}`)).toEqual(byId);
     expect(await logs(`api_key=${keys.own.key}`, keys.own.key)).toEqual(byId);
-    expect(await logs("api_key=sk-nobody-has-this-key")).toEqual([]);
+    expect(await logs("api_key=sk-unknown-key")).toEqual([]);
   });
 
   it("of another tenant are forbidden by key, and nowhere by request", async () => {
     const [theirs] = await logs("", keys.other.key);
-    for (const named of [keys.other.token_id, keys.other.key, "sk-nobody-has-this-key"]) {
+    for (const named of [keys.other.token_id, keys.other.key, "sk-unknown-key"]) {
       const refusal = await call(`/spend/logs?api_key=${named}`, keys.own.key);
       expect([refusal.status, await errorOf(refusal)]).toEqual([
         403,
@@ -210,7 +210,7 @@ describe("a summary", () => {
   it("names a day by its date, and counts what has no price", async () => {
     const [day] = (await read<Day[]>(`/spend/logs?${DATES}&api_key=${keys.own.key}`)).toReversed();
     expect(day).toMatchObject({ date: day?.startTime, unpriced_requests: 1, users: { alice: day?.spend } });
-    expect(Object.keys(day?.models ?? {}).sort()).toEqual(["gpt-4o-mini", "openai/nobody-knows-its-price"]);
+    expect(Object.keys(day?.models ?? {}).sort()).toEqual(["gpt-4o-mini", "openai/model-without-price"]);
     expect(day?.models["gpt-4o-mini"]).toBeGreaterThan(0);
   });
 });
@@ -267,9 +267,9 @@ describe("a calculation", () => {
     ["neither form", {}, 400, "invalid_request_error"],
     ["both forms", { model: "gpt-4o-mini", messages: MESSAGES, completion_response: {} }, 400, "invalid_request_error"],
     ["no messages", { model: "gpt-4o-mini" }, 400, "invalid_request_error"],
-    ["an unknown model", { model: "nobody", messages: MESSAGES }, 404, "not_found_error"],
+    ["an unknown model", { model: "unlisted", messages: MESSAGES }, 404, "not_found_error"],
     ["a model that the key may not use", { model: "gpt-4o", messages: MESSAGES }, 404, "not_found_error"],
-    ["an unknown price", { model: "openai/nobody-knows-its-price", messages: MESSAGES }, 404, "not_found_error"],
+    ["an unknown price", { model: "openai/model-without-price", messages: MESSAGES }, 404, "not_found_error"],
   ])("of %s is refused", async (_what, body, status, type) => {
     const refusal = await calculate(body, keys.own.key);
     expect(refusal.status).toBe(status);

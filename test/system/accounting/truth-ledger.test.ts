@@ -35,7 +35,7 @@ const MODES = [
   "u43-endless",
   "u42-404",
 ];
-/** Those that nobody waits for to the end. */
+/** Requests whose client leaves before the end. */
 const ABORTED = new Set(["u43-endless", "u13-hang"]);
 /** Models by prefix: `plain/` has retries, `saved/` another upstream behind it, `dead/` begins with one that refuses. */
 const PREFIXES = ["plain", "saved", "plain", "dead", "saved"];
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const limits = "timeouts: { first_byte: 500ms, idle: 500ms }";
   const workspace = createWorkspace({
     baseUrl: first.baseUrl,
-    // What an ejection does is another test's; here every request is to reach somebody.
+    // Ejections have a test of their own; here every request reaches a target.
     balance: NEVER_EJECTS,
     provider: limits,
     providers: [
@@ -132,28 +132,28 @@ describe("the truth ledger and the spend rows", () => {
       3_000,
     ).catch(() => compareTruth(gateway, records(), PRICE));
     const { discrepancies, ...figures } = truth;
-    const told = (end: string): number => ends.filter((one) => one === end).length;
+    const count = (end: string): number => ends.filter((one) => one === end).length;
     console.table({
       ...figures,
       discrepancies: discrepancies.length,
-      well: told("well"),
-      failed: told("failed"),
-      left: told("left"),
-      broken: told("broken"),
+      well: count("well"),
+      failed: count("failed"),
+      left: count("left"),
+      broken: count("broken"),
     });
     expect(discrepancies).toEqual([]);
-    expect(told("broken")).toBe(0);
-    expect(Math.min(figures["as told"], figures.estimated, figures["failed unbilled"], figures["not received"])).toBeGreaterThan(
-      0,
-    );
+    expect(count("broken")).toBe(0);
+    expect(
+      Math.min(figures["as reported"], figures.estimated, figures["failed unbilled"], figures["not received"]),
+    ).toBeGreaterThan(0);
     expect(figures["nano-dollars"]).toBeGreaterThan(0);
-    // The oracle sees what is wrong: another price, a request that nobody received, one that has no row.
+    // The oracle sees what is wrong: another price, a request that no upstream received, one that has no row.
     const sum = async (changed: readonly FaultRecord[], price = PRICE): Promise<number> =>
       (await compareTruth(gateway, changed, price)).discrepancies.length;
     const billed = records().find((record) => record.user === "request-0");
     expect(await sum(records(), { ...PRICE, output: 0.61 })).toBeGreaterThan(0);
     expect(await sum(records().filter((record) => record !== billed))).toBe(1);
-    expect(await sum([...records(), { ...(billed as FaultRecord), user: "nobody" }])).toBe(1);
+    expect(await sum([...records(), { ...(billed as FaultRecord), user: "unknown" }])).toBe(1);
     const { deployments } = (await (await admin(gateway, "/deployments")).json()) as {
       deployments: { in_flight: number; queued: number }[];
     };

@@ -15,8 +15,8 @@ export interface Truth {
   readonly requests: number;
   readonly "upstream records": number;
   readonly "spend rows": number;
-  /** Rows whose usage is the one that the upstream told. */
-  readonly "as told": number;
+  /** Rows whose usage is the upstream's. */
+  readonly "as reported": number;
   /** Rows of replies whose usage never came: counted tokens. */
   readonly estimated: number;
   /** Calls that were sent and lost: the upstream may have billed them. Their rows have the prompt, counted, and its price. */
@@ -34,12 +34,12 @@ export interface Truth {
 const SLACK_TOKENS = 2;
 
 /**
- * Compares records with all rows that the gateway has. Requests are told apart by their `user`, which must be there and
+ * Compares records with all rows that the gateway has. Requests are identified by their `user`, which must be there and
  * unique. `records` are of one or several upstreams, in the order of arrival.
  *
  * Rows and records agree one to one, but for two rules: a call that met a stale connection is sent again and is one attempt,
  * and an attempt that never reached an upstream has a row that costs nothing. A row of a reply is priced to the nano-dollar.
- * It has the usage that the upstream told, or else counted tokens: as many as were billed where the upstream itself ended
+ * It has the usage that the upstream reported, or else counted tokens: as many as were billed where the upstream itself ended
  * what it said, no more than that where the client left or the connection was lost.
  */
 export async function compareTruth(gateway: GatewayProcess, records: readonly FaultRecord[], price: TruthPrice): Promise<Truth> {
@@ -47,7 +47,7 @@ export async function compareTruth(gateway: GatewayProcess, records: readonly Fa
   const recordsOf = Map.groupBy(records, ({ user }) => user);
   const rowsOf = Map.groupBy(rows, (row) => row.end_user ?? "");
   const counts = {
-    "as told": 0,
+    "as reported": 0,
     estimated: 0,
     ambiguous: 0,
     "failed unbilled": 0,
@@ -86,7 +86,7 @@ export async function compareTruth(gateway: GatewayProcess, records: readonly Fa
   return { requests: rowsOf.size, "upstream records": records.length, "spend rows": rows.length, ...counts, discrepancies };
 }
 
-type Kind = "as told" | "estimated" | "ambiguous" | "failed unbilled";
+type Kind = "as reported" | "estimated" | "ambiguous" | "failed unbilled";
 
 function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { kind: Kind; wrong: string[] } {
   const wrong: string[] = [];
@@ -109,12 +109,12 @@ function compareOne(row: SpendRow, record: FaultRecord, price: TruthPrice): { ki
   const exact = Math.round((prompt ?? Number.NaN) * price.input * 1_000 + (completion ?? Number.NaN) * price.output * 1_000);
   if (spent !== exact) wrong.push(`cost ${spent} nano-dollars, not ${exact}`);
   if (source === "provider") {
-    if (!record.toldUsage) wrong.push("has a usage that was never told");
+    if (!record.reportedUsage) wrong.push("has a usage that was never reported");
     if (prompt !== USAGE.prompt_tokens || completion !== USAGE.completion_tokens)
-      wrong.push(`has ${prompt} + ${completion} tokens, not as told`);
-    return { kind: "as told", wrong };
+      wrong.push(`has ${prompt} + ${completion} tokens, not as reported`);
+    return { kind: "as reported", wrong };
   }
-  if (row.status === "success" && record.toldUsage) wrong.push("was told its usage, and is an estimate");
+  if (row.status === "success" && record.reportedUsage) wrong.push("has a reported usage, and is an estimate");
   const isWhole = row.status === "success" || (record.closedByPeerAtMs === undefined && row.error_code !== "client_closed");
   if ((completion ?? 0) > record.billedTokens + SLACK_TOKENS) wrong.push(`counts ${completion} tokens of ${record.billedTokens}`);
   if (isWhole && (completion ?? 0) < record.billedTokens - SLACK_TOKENS)

@@ -1,4 +1,4 @@
-/** Plugins that hold the event loop: nobody can be served meanwhile, so the log and the metrics name them. */
+/** Plugins that block the event loop: the process serves no client meanwhile, so the log and the metrics name the plugin. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

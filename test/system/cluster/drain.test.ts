@@ -36,7 +36,7 @@ afterAll(async () => {
   await upstream?.close();
 });
 
-/** An edit that changes nothing for anybody, applied. */
+/** Applies an edit that changes nothing for clients. */
 async function edit(number: number): Promise<{ outcome: string; generation: number | null }> {
   const file = join(gateway.workspace.pipelinesFolder, "chat.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace(/^deadline: \d+s/m, `deadline: ${600 + number}s`));

@@ -5,14 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { admin, configPost } from "../support/client.ts";
 import {
-  createCrewWorkspace,
-  crewStatus,
-  type CrewStatus,
-  type CrewWorkspace,
+  createClusterWorkspace,
+  clusterStatus,
+  type ClusterStatus,
+  type ClusterWorkspace,
   pidsOf,
-  restartCrew,
+  restartWorkers,
   SIZE,
-  wholeCrew,
+  waitForWorkers,
 } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
@@ -27,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => upstream?.close());
 
-interface FullStatus extends CrewStatus {
+interface FullStatus extends ClusterStatus {
   readonly drift: { readonly files_differ: boolean };
   readonly canary: object | null;
 }
 
-/** Once the crew is whole, without these pids, and every worker runs one number and one digest. */
+/** Waits until every worker is up, none has one of these pids, and all run one number and one digest. */
 function agreed(
   gateway: GatewayProcess,
   without: readonly number[],
@@ -41,7 +41,7 @@ function agreed(
   return eventually(
     "one generation in all workers",
     async () => {
-      const now = (await crewStatus(gateway)) as FullStatus;
+      const now = (await clusterStatus(gateway)) as FullStatus;
       const runs = new Set(now.workers.map(({ generation, digest }) => `${generation} ${digest}`));
       const isWhole = now.workers.length === SIZE && now.workers.every(({ pid, answers }) => answers && !without.includes(pid));
       return isWhole && runs.size === 1 && now.workers_agree && holds(now) && now;
@@ -63,12 +63,12 @@ const FURTHER: readonly [string, Act][] = [
   ["both right after the save", (pids, save) => (save(), kill(pids))],
 ];
 
-describe("a crew whose workers are killed around an edit", () => {
-  let workspace: CrewWorkspace;
+describe("a cluster whose workers are killed around an edit", () => {
+  let workspace: ClusterWorkspace;
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    workspace = createCrewWorkspace(upstream.baseUrl);
+    workspace = createClusterWorkspace(upstream.baseUrl);
     // A port of the system's choice goes with the last worker.
     gateway = await startGateway(workspace, await freePorts());
   });
@@ -79,7 +79,7 @@ describe("a crew whose workers are killed around an edit", () => {
     ["one right after the save", ([first = 0], save) => (save(), kill([first]))],
     ["both right before the save", (pids, save) => (kill(pids), save())],
   ])("runs the edit in every worker: %s", async (name, act) => {
-    const pids = pidsOf(await wholeCrew(gateway));
+    const pids = pidsOf(await waitForWorkers(gateway));
     const word = name.replaceAll(" ", "-");
     act(pids, () => workspace.writeWord(word));
     // A kill may come so late that the worker of the test was replaced; the edit is live all the same.
@@ -92,7 +92,7 @@ describe("a crew whose workers are killed around an edit", () => {
     expect(said.headers.get("x-said")).toBe(word);
   });
 
-  it.runIf(isFull)("goes on with what ran, and reports the edit, when that is refused", async () => {
+  it.runIf(isFull)("keeps the running generation when the edit is refused, and reports the edit", async () => {
     const before = await agreed(gateway, []);
     kill(pidsOf(before));
     workspace.writeWord("[not, a, word]");
@@ -103,14 +103,14 @@ describe("a crew whose workers are killed around an edit", () => {
     await agreed(gateway, [], ({ drift }) => !drift.files_differ);
   });
 
-  it("keeps what was rolled back, in the worker that is replaced too", async () => {
+  it("keeps a rollback, also in a replaced worker", async () => {
     const before = await agreed(gateway, []);
     workspace.writeWord("to-be-left");
     await agreed(gateway, [], ({ live }) => live.digest !== before.live.digest);
     expect(await configPost(gateway, "rollback")).toMatchObject({ outcome: "applied" });
     const back = await agreed(gateway, [], ({ live }) => live.digest === before.live.digest);
     for (const pids of [pidsOf(back).slice(0, 1), ...(isFull ? [pidsOf(back)] : [])]) {
-      const alive = pidsOf(await wholeCrew(gateway)).filter((pid) => pids.includes(pid));
+      const alive = pidsOf(await waitForWorkers(gateway)).filter((pid) => pids.includes(pid));
       kill(alive);
       const after = await agreed(gateway, alive);
       expect(after.live).toMatchObject({ digest: before.live.digest, generation: back.live.generation });
@@ -119,12 +119,12 @@ describe("a crew whose workers are killed around an edit", () => {
   });
 });
 
-describe("a crew with reload: on_request", () => {
-  let workspace: CrewWorkspace;
+describe("a cluster with reload: on_request", () => {
+  let workspace: ClusterWorkspace;
   let gateway: GatewayProcess;
 
   beforeAll(async () => {
-    workspace = createCrewWorkspace(upstream.baseUrl, "reload: on_request");
+    workspace = createClusterWorkspace(upstream.baseUrl, "reload: on_request");
     gateway = await startGateway(workspace);
   });
   afterAll(() => gateway?.dispose());
@@ -141,7 +141,7 @@ describe("a crew with reload: on_request", () => {
     // The aborted contents are in the files, and stay there.
     const same = await agreed(gateway, [victim]);
     expect(same.live).toMatchObject({ generation: first.live.generation, digest: first.live.digest });
-    expect(await restartCrew(gateway)).toMatchObject({ outcome: "restarted" });
+    expect(await restartWorkers(gateway)).toMatchObject({ outcome: "restarted" });
     const restarted = await agreed(gateway, pidsOf(same), ({ drift }) => !drift.files_differ);
     expect(restarted.live.generation).toBeGreaterThan(first.live.generation + 1);
     const [next = 0] = pidsOf(restarted);
@@ -151,7 +151,7 @@ describe("a crew with reload: on_request", () => {
     expect(after.drift.files_differ).toBe(false);
   });
 
-  it("promotes a canary in the worker that was replaced while it ran, too", async () => {
+  it("promotes a canary also in a worker that was replaced while it ran", async () => {
     const before = await agreed(gateway, []);
     workspace.writeWord("promoted");
     expect(await (await canary()).json()).toMatchObject({ outcome: "canary" });
@@ -166,7 +166,7 @@ describe("a crew with reload: on_request", () => {
     await agreed(gateway, [victim], ({ live, drift }) => live.digest !== before.live.digest && !drift.files_differ);
   });
 
-  it.runIf(isFull)("keeps an edit that nobody asked for out of a worker that is replaced, and reports it", async () => {
+  it.runIf(isFull)("keeps an edit that was not requested out of a replaced worker, and reports it", async () => {
     const before = await agreed(gateway, []);
     workspace.writeWord("not-asked-for");
     kill(pidsOf(before));
@@ -177,7 +177,7 @@ describe("a crew with reload: on_request", () => {
     await agreed(gateway, [], ({ drift }) => !drift.files_differ);
   });
 
-  it.runIf(isFull)("starts where it was when the supervising process was killed", async () => {
+  it.runIf(isFull)("starts with the same generation after the supervisor was killed", async () => {
     const before = await agreed(gateway, []);
     await gateway.kill();
     gateway = await startGateway(workspace);
@@ -185,23 +185,23 @@ describe("a crew with reload: on_request", () => {
     expect(after.live).toMatchObject({ generation: before.live.generation, digest: before.live.digest });
   });
 
-  it("names the worker that cannot run what the others run, and why", async () => {
+  it("names the worker that cannot run the others' generation, and the reason", async () => {
     const before = await agreed(gateway, []);
     const refuser = `${workspace.folder}/refuser`;
-    writeFileSync(refuser, "nobody");
+    writeFileSync(refuser, "refuse");
     workspace.writeStep({
       create: `const refuser = process.getBuiltinModule("fs").readFileSync(${JSON.stringify(refuser)}, "utf8");
       if (word === "odd" && refuser === String(process.pid)) throw new Error("not in this worker");`,
     });
-    expect(await restartCrew(gateway)).toMatchObject({ outcome: "restarted" });
-    const crew = await agreed(gateway, pidsOf(before));
-    const odd = pidsOf(crew).at(-1);
+    expect(await restartWorkers(gateway)).toMatchObject({ outcome: "restarted" });
+    const cluster = await agreed(gateway, pidsOf(before));
+    const odd = pidsOf(cluster).at(-1);
     writeFileSync(refuser, String(odd));
     workspace.writeWord("odd");
     await admin(gateway, "/config/reload", {});
     const split = await eventually(
       "the reason",
-      async () => (await crewStatus(gateway)).workers.find(({ differs }) => (differs ?? null) !== null),
+      async () => (await clusterStatus(gateway)).workers.find(({ differs }) => (differs ?? null) !== null),
       DEADLINE_MS,
     );
     expect(split).toMatchObject({ pid: odd, differs: expect.stringContaining("not in this worker") as string });

@@ -1,4 +1,4 @@
-/** A worker that stands still, and starts in the middle of which something happens: side by side, for most of it is waiting. */
+/** A hung worker, and edits and stops during a start. The tests run side by side: most of their time is waiting. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { createUpstream, type Upstream } from "@sluice/testing";
 import { admin, chat, MESSAGES } from "../support/client.ts";
 import {
   childrenOf,
-  createCrewWorkspace,
-  crewStatus,
+  createClusterWorkspace,
+  clusterStatus,
   freshChat,
   lives,
   pidsOf,
   SIZE,
-  wholeCrew,
+  waitForWorkers,
 } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { runCommand, startGateway } from "../support/gateway-process.ts";
@@ -29,21 +29,21 @@ afterAll(() => upstream?.close());
 /** Code that keeps the event loop from coming round, for good or so long, and the processor free for others. */
 const standStill = (forMs = "Infinity"): string => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${forMs});`;
 
-describe.concurrent("a crew", () => {
-  it("names a worker that stands still and the code that holds it, goes on with the others, and replaces it", async () => {
-    const workspace = createCrewWorkspace(upstream.baseUrl, "hung_worker_timeout: 7s, drain_timeout: 1s");
+describe.concurrent("a cluster", () => {
+  it("names a hung worker and the code that blocks it, serves with the others, and replaces it", async () => {
+    const workspace = createClusterWorkspace(upstream.baseUrl, "hung_worker_timeout: 7s, drain_timeout: 1s");
     workspace.writeStep({ run: `if (exchange.request.model === "openai/still") ${standStill()}` });
     const gateway = await startGateway(workspace);
     const command = (name: string) =>
       runCommand([name, "--config", gateway.configPath, "--admin-url", gateway.adminUrl], workspace.folder);
     const hang = () => freshChat(gateway, gateway.masterKey, "openai/still").catch(() => "cut");
     try {
-      const before = await wholeCrew(gateway);
+      const before = await waitForWorkers(gateway);
       const lost = hang();
       const { workers } = await eventually(
         "a status that names it",
         async () => {
-          const now = await crewStatus(gateway);
+          const now = await clusterStatus(gateway);
           return now.workers.some(({ answers }) => !answers) && now;
         },
         20_000,
@@ -57,19 +57,19 @@ describe.concurrent("a crew", () => {
       const line = gateway.stderr.split("\n").find((text) => text.includes("it is ended and replaced")) ?? "{}";
       expect(JSON.parse(line)).toMatchObject({ worker: still?.worker, pid: still?.pid, plugin: "says" });
       expect(line).toMatch(/"at":"run \(file:[^)]*says\.ts:\d+\)"/);
-      const told = gateway.stderr.split("\n").find((text) => text.includes('"the event loop is blocked"')) ?? "{}";
-      expect(JSON.parse(told)).toMatchObject({ worker: still?.worker, plugin: "says" });
-      await wholeCrew(gateway, [still?.pid ?? 0]);
+      const blocked = gateway.stderr.split("\n").find((text) => text.includes('"the event loop is blocked"')) ?? "{}";
+      expect(JSON.parse(blocked)).toMatchObject({ worker: still?.worker, plugin: "says" });
+      await waitForWorkers(gateway, [still?.pid ?? 0]);
       const page = readMetrics(await (await admin(gateway, "/metrics")).text());
       expect(page.sum("sluice_worker_hung_total")).toBe(1);
 
-      const second = pidsOf(await wholeCrew(gateway));
+      const second = pidsOf(await waitForWorkers(gateway));
       const more: Promise<unknown>[] = [];
       const silent = await eventually(
         "a status without an answer",
         async () => {
           more.push(hang());
-          const now = await crewStatus(gateway);
+          const now = await clusterStatus(gateway);
           return now.workers.length === SIZE && now.workers.every(({ answers }) => !answers) && now;
         },
         30_000,
@@ -87,8 +87,8 @@ describe.concurrent("a crew", () => {
     }
   });
 
-  it("misses no edit that is saved while it starts", async () => {
-    const workspace = createCrewWorkspace(upstream.baseUrl);
+  it("applies an edit that is saved while it starts", async () => {
+    const workspace = createClusterWorkspace(upstream.baseUrl);
     const marker = join(workspace.folder, "in-the-middle");
     const slow = `if (!globalThis.hasWaited) {
       globalThis.hasWaited = true;
@@ -97,7 +97,7 @@ describe.concurrent("a crew", () => {
     }`;
     workspace.writeStep({ create: slow });
     const starting = startGateway(workspace);
-    // The first worker has read the files and stands still for a moment.
+    // The first worker has read the files and is blocked for a moment.
     await eventually("the middle of the start", () => existsSync(marker), 20_000);
     workspace.writeWord("second");
     const gateway = await starting;
@@ -105,14 +105,14 @@ describe.concurrent("a crew", () => {
       expect(childrenOf(gateway.pid)).toHaveLength(SIZE);
       await eventually("the edit", async () => {
         const said = await chat(gateway, { model: "gpt-4o-mini", messages: MESSAGES });
-        return (await wholeCrew(gateway)).workers_agree && said.headers.get("x-said") === "second";
+        return (await waitForWorkers(gateway)).workers_agree && said.headers.get("x-said") === "second";
       });
     } finally {
       await gateway.dispose();
     }
   });
 
-  it("that is a single process says so to who wants it restarted, and lives", async () => {
+  it("of a single process refuses a restart, and keeps running", async () => {
     const gateway = await startGateway({ baseUrl: upstream.baseUrl });
     try {
       gateway.signal("SIGUSR2");

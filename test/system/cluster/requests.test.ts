@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { admin } from "../support/client.ts";
-import { createCrewWorkspace, type CrewWorkspace, freshChat, SIZE } from "../support/cluster-workspace.ts";
+import { createClusterWorkspace, type ClusterWorkspace, freshChat, SIZE } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GatewayProcess, runCommand, startGateway } from "../support/gateway-process.ts";
 
@@ -16,14 +16,14 @@ interface Page {
 const OF_EACH = 4;
 
 let upstream: Upstream;
-let workspace: CrewWorkspace;
+let workspace: ClusterWorkspace;
 let gateway: GatewayProcess;
 /** Newest first. */
 const ids: string[] = [];
 
 beforeAll(async () => {
   upstream = await createUpstream();
-  workspace = createCrewWorkspace(upstream.baseUrl);
+  workspace = createClusterWorkspace(upstream.baseUrl);
   gateway = await startGateway(workspace);
   const counts = new Map<number, number>();
   await eventually("requests at both workers", async () => {

@@ -51,7 +51,7 @@ const faulty = defineGuardrail<FaultyConfig>({
       switch (how) {
         case "throw": throw new Error("secret: " + text);
         case "hang": return new Promise(() => {});
-        case "rubbish": return { kind: "perhaps" } as never;
+        case "invalid": return { kind: "perhaps" } as never;
         case "spans": return { kind: "edit", spans: [{ start: 5, end: 999_999, replacement: "" }] };
         case "mutate": (context as { part: string }).part = "x"; Object.freeze([]).push(1 as never); return { kind: "allow" };
         case "busy": for (const end = performance.now() + 300; performance.now() < end; ); return { kind: "allow" };

@@ -31,7 +31,7 @@ beforeAll(async () => {
       "watch: { use: forbid, word: watched, mode: shadow }",
       "thrower: { use: faulty, how: throw }",
       "hanger: { use: faulty, how: hang, budget_ms: 50 }",
-      "babbler: { use: faulty, how: rubbish }",
+      "babbler: { use: faulty, how: invalid }",
       "liar: { use: faulty, how: spans }",
       "mutant: { use: faulty, how: mutate }",
       "busy: { use: faulty, how: busy, budget_ms: 50 }",
@@ -184,7 +184,7 @@ describe("a forbidden word in a request", () => {
     expect(response.status).toBe(400);
   });
 
-  it("in a member that stands twice does not go along", async () => {
+  it("in a repeated member is not forwarded", async () => {
     const sent = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"${BAD}","content":"hello"}]}`;
     for (const path of ["/v1/chat/completions", "/openai/v1/chat/completions"]) {
       upstream.reset();
@@ -204,12 +204,12 @@ describe("a forbidden word in a request", () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it("in tokens that nobody can read, refuses the request", async () => {
+  it("in tokens instead of text, refuses the request", async () => {
     const response = await post("/v1/embeddings", { model: "gpt-4o-mini", input: [[1, 2, 3]] });
     expect(await response.json()).toMatchObject({ error: { code: 400, param: "input" } });
   });
 
-  it("is told of in the row and the header, by names alone", async () => {
+  it("is reported in the row and the header, by names alone", async () => {
     const response = await chat(gateway, body({}, user(MASKED)));
     await response.text();
     expect(response.headers.get("x-sluice-guardrails")).toBe("no-bad,mask,hide,watch");
@@ -337,15 +337,15 @@ describe("what is masked and comes back", () => {
   });
 });
 
-describe("who decides which guardrails run", () => {
-  it("a request adds one, and one that does not exist is refused", async () => {
+describe("the guardrails of a request:", () => {
+  it("a request adds one, and an unknown one is refused", async () => {
     expect((await chat(gateway, body({ guardrails: ["extra"] }, user("extra-word")))).status).toBe(400);
     expect((await chat(gateway, body({}, user("extra-word")))).status).toBe(200);
-    const unknown = await chat(gateway, body({ guardrails: ["extra", "nobody"] }));
+    const unknown = await chat(gateway, body({ guardrails: ["extra", "absent"] }));
     expect(await unknown.json()).toMatchObject({ error: { code: 400, param: "guardrails[1]" } });
   });
 
-  it("a key has its own, and one that is gone lets nothing through", async () => {
+  it("a key has its own, and a removed one refuses every request", async () => {
     const { key } = await createKey(gateway, { guardrails: ["extra"] });
     const headers = { authorization: `Bearer ${key}` };
     expect((await chat(gateway, body({}, user("extra-word")), { headers })).status).toBe(400);
@@ -355,7 +355,7 @@ describe("who decides which guardrails run", () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it("one in the shadow changes nothing and is reported", async () => {
+  it("one in shadow mode changes nothing and is reported", async () => {
     const response = await chat(gateway, body({}, user("watched")));
     expect(response.status).toBe(200);
     await response.text();
@@ -381,7 +381,7 @@ describe("a guardrail that misbehaves", () => {
     expect(response.status).toBe(200);
   });
 
-  it("that holds everything up is named in the log", async () => {
+  it("that blocks the event loop is named in the log", async () => {
     const response = await chat(gateway, body({ guardrails: ["busy"] }, user("TROUBLE")));
     expect(response.status).toBe(200);
     expect(gateway.stderr + gateway.stdout).toMatch(/"guardrail":"busy".*held the event loop/);

@@ -1,4 +1,4 @@
-/** Guardrails in threads of their own, and plugins that misbehave: the policy's outcome, and nobody else notices. */
+/** Guardrails in threads of their own, and plugins that misbehave: the policy's outcome, without an effect on other requests. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ interface FaultyConfig { readonly secret?: { reveal(): string }; readonly wants?
 const faulty = defineGuardrail<FaultyConfig>({
   name: "faulty",
   stability: "experimental",
-  summary: "Misbehaves as it is told.",
+  summary: "Misbehaves as configured.",
   config: {
     type: "object",
     properties: {
@@ -42,7 +42,7 @@ const faulty = defineGuardrail<FaultyConfig>({
           case "exit": process.exit(3);
           case "leak": for (;;) leak.push(Array.from({ length: 50_000 }, (_, at) => at));
           case "mutate": context.part = "x"; return { kind: "allow" };
-          case "rubbish": return { kind: "perhaps", self: () => {} };
+          case "invalid": return { kind: "perhaps", self: () => {} };
           case "where": {
             host.log.info("a line of its own", { main: isMainThread });
             const start = text.indexOf("where");
@@ -113,7 +113,7 @@ const ask = (guardrail: string, content: string, more: object = {}): Promise<Res
   chat(gateway, { model: "gpt-4o-mini", messages: [{ role: "user", content }], guardrails: [guardrail], ...more });
 
 describe("a guardrail in threads of its own", () => {
-  it("judges there, with its options and secrets, and says what it has to say", async () => {
+  it("runs there, with its options and secrets, and its verdicts arrive", async () => {
     expect((await ask("isolated", "please deny me")).status).toBe(400);
     expect((await ask("isolated", "fine")).status).toBe(200);
     expect((await ask("isolated", "fine", { user: "mallory" })).status).toBe(400);
@@ -132,7 +132,7 @@ describe("a guardrail in threads of its own", () => {
     expect(text).not.toContain("deny me");
   });
 
-  it.each(["throw", "hang", "loop", "exit", "mutate", "rubbish"])(
+  it.each(["throw", "hang", "loop", "exit", "mutate", "invalid"])(
     "that does this fails its own request, is named in the log, and judges the next one: %s",
     async (how) => {
       const response = await ask("short", `TROUBLE:${how} with words of the client`);
@@ -158,7 +158,7 @@ describe("a guardrail in threads of its own", () => {
     expect((await ask("lenient", "TROUBLE:loop")).status).toBe(200);
   });
 
-  it("that blocks for 300 ms, or for ever, holds nobody else up", async () => {
+  it("that blocks for 300 ms, or for ever, delays no other request", async () => {
     const slow = [ask("isolated", "TROUBLE:busy"), ask("patient", "TROUBLE:loop"), ask("isolated", "TROUBLE:busy")];
     let done = 0;
     const all = Promise.all(slow).then((responses) => {

@@ -148,7 +148,7 @@ describe("a forbidden word in a native request", () => {
     expect(sent).not.toMatch(/maskme|bWFza21l/);
   });
 
-  it("in a file that nobody can read is refused", async () => {
+  it("in a file without readable text is refused", async () => {
     const document = { format: "pdf", name: "n", source: { bytes: base64("x") } };
     const response = await post("bedrock", { messages: [{ role: "user", content: [{ document }] }] });
     expect(await response.json()).toMatchObject({ error: { type: "guardrail_violation" } });
@@ -265,7 +265,7 @@ describe("a native reply that is whole", () => {
   });
 });
 
-describe("what nobody can read", () => {
+describe("unreadable content", () => {
   it.each([
     ["an event of no known kind that holds text", event({ type: "novel.delta", said: "hello" })],
     ["an event that is no object", 'data: ["hello"]\n\n'],
@@ -284,7 +284,7 @@ describe("what nobody can read", () => {
   });
 });
 
-describe("what a dialect does not know", () => {
+describe("content unknown to the dialect", () => {
   it.each<[Name, string]>([
     ["mistral", event({ choices: [{ index: 0, delta: { content: "x", novel: [{ said: BAD }] } }] })],
     ["mistral", event({ choices: [{ index: 0, delta: { content: "x" }, message: { content: BAD } }] })],
@@ -306,7 +306,7 @@ describe("what a dialect does not know", () => {
     ["gemini", event({ candidates: [{ content: { parts: [] }, groundingMetadata: { webSearchQueries: [BAD] } }] })],
     ["cohere", event({ type: "citation-start", index: 0, delta: { message: { citations: { text: BAD } } } })],
     ["mistral", event({ error: { message: BAD } })],
-  ])("is judged as it comes: %s %s", async (name, body) => {
+  ])("is checked as it is: %s %s", async (name, body) => {
     answer("text/event-stream", body);
     const text = await (await post(name, asked(name))).text();
     expect(text).toContain("guardrail_violation");

@@ -179,7 +179,7 @@ describe("moderation", () => {
     expect(service.headers.join()).not.toMatch(/x-of-the-client|sk-master|openai-organization/);
   });
 
-  it("that is away lets nothing through", async () => {
+  it("that is unavailable refuses requests", async () => {
     service.isAway = true;
     expect(await (await ask(["moderation"], "something new")).json()).toMatchObject({
       error: { code: 500, param: "moderation" },
@@ -189,7 +189,7 @@ describe("moderation", () => {
 });
 
 describe("a guardrail whose service is away while the gateway starts", () => {
-  it("is told in the log, and judges when the service is there", async () => {
+  it("is reported in the log, and runs when the service is there", async () => {
     for (const name of ["moderation", "team", "lenient"]) {
       expect(gateway.stderr).toMatch(new RegExp(`"guardrail":"${name}".*"msg":"a guardrail could not be tested"`));
     }
@@ -210,7 +210,7 @@ describe("http", () => {
     expect(row!.metadata.guardrails).toContainEqual({ guardrail: "team", direction: "output", verdict: "edit", mode: "enforce" });
   });
 
-  it("that is away means what its policy says", async () => {
+  it("that is unavailable has the outcome of its policy", async () => {
     service.isAway = true;
     expect((await ask(["team"], "hi")).status).toBe(500);
     expect((await ask(["lenient"], "hi")).status).toBe(200);

@@ -56,13 +56,13 @@ async function contentOf(prompt: string): Promise<string> {
 
 describe("personal data", () => {
   it("is not shown to the upstream, and is in the reply", async () => {
-    upstream.script({ kind: "reply", text: "I told [NAME_1] at [EMAIL_1] and [PHONE_1]." });
+    upstream.script({ kind: "reply", text: "I informed [NAME_1] at [EMAIL_1] and [PHONE_1]." });
     const prompt = `Tell ${NAME} (${EMAIL}, again ${EMAIL}) to call ${PHONE} from 10.0.0.1`;
     const reply = await openaiClient(gateway).chat.completions.create({ model, messages: [user(prompt)] });
     expect(upstream.requests[0]!.body).toMatch(
       /Tell \[NAME_1\] \(\[EMAIL_1\], again \[EMAIL_1\]\) to call \[PHONE_1\] from \[IP:[0-9a-f]{16}\]/,
     );
-    expect(reply.choices[0]!.message.content).toBe(`I told ${NAME} at ${EMAIL} and ${PHONE}.`);
+    expect(reply.choices[0]!.message.content).toBe(`I informed ${NAME} at ${EMAIL} and ${PHONE}.`);
   });
 
   const reply = "To [EMAIL_1], and [EMAIL_1]; not [EMAIL_2]. bob@example.org wrote.";

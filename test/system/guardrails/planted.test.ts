@@ -128,7 +128,7 @@ describe(`a word planted into ${COUNT} requests of ${DIALECT_COUNT} kinds`, () =
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      // oxlint-disable-next-line no-console -- the figures are for whoever runs the suite.
+      // oxlint-disable-next-line no-console -- the figures are for the person that runs the suite.
       console.info(`planted: ${COUNT} requests, ${JSON.stringify(outcomes)}, ${leaked.length} forwarded with the word`);
       for (const { url, body } of leaked.slice(0, 20)) faults.push(`forwarded: ${url} ${body.toString("utf8")}`);
       expect(faults.map((fault) => fault.replaceAll(/[A-Za-z0-9+/]{120,}={0,2}/g, "…").slice(0, 900))).toEqual([]);

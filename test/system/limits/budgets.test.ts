@@ -11,7 +11,7 @@ import { createWorkspace } from "../support/workspace.ts";
 
 const SPAN_MS = 2_000;
 const MAX_PERIODS = 10;
-/** Requests that the budget of everybody is good for. */
+/** Requests that the gateway's total budget covers. */
 const OF_ALL = 60;
 const LIMITS = `  - use: limits
     with:
@@ -117,7 +117,7 @@ describe("a budget", () => {
   it("of a user holds for all of the user's keys", async () => {
     const [one, two] = await Promise.all([keyWith({ user_id: "spender" }), keyWith({ user_id: "spender" })]);
     expect(await ends([one], [two], [one], [two])).toEqual([200, 200, "budget_exceeded", "budget_exceeded"]);
-    expect(await ends([await keyWith({ user_id: "somebody else" })])).toEqual([200]);
+    expect(await ends([await keyWith({ user_id: "another user" })])).toEqual([200]);
   });
 
   it("of a tag holds for keys that have it and for requests of keys that may name it", async () => {
@@ -189,15 +189,15 @@ describe("a hit of the cache", () => {
 });
 
 /** The last: it spends what all the others have left. */
-describe("the budget of everybody", () => {
-  it("is one over all keys, users, models and providers; the master key counts and is never refused", async () => {
+describe("the total budget", () => {
+  it("covers all keys, users, models and providers; it counts the master key and never refuses it", async () => {
     const keys = await Promise.all([keyWith({}), keyWith({ user_id: "another" })]);
     const { masterKey } = gateway;
     expect(await ends([masterKey], [masterKey])).toEqual([200, 200]);
     const before = upstream.requests.length;
     const answers = await Promise.all(Array.from({ length: OF_ALL }, (_, call) => send(keys[call % 2] ?? "")));
     const served = answers.filter(({ end }) => end === 200).length;
-    console.info(`a budget of ${OF_ALL} calls for everybody: ${before} before, ${served} of ${OF_ALL} at once served`);
+    console.info(`a budget of ${OF_ALL} calls for all keys: ${before} before, ${served} of ${OF_ALL} at once served`);
     expect([served, upstream.requests.length]).toEqual([OF_ALL - before, OF_ALL]);
     expect(new Set(answers.map(({ end }) => end))).toEqual(new Set([200, "budget_exceeded"]));
     expect(await ends([keys[0] ?? ""], [masterKey])).toEqual(["budget_exceeded", 200]);

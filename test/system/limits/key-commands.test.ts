@@ -129,22 +129,22 @@ describe("sluice keys", () => {
 
 describe("sluice teams", () => {
   it("makes, shows, lists, changes, blocks and deletes a team", async () => {
-    await answer("teams", "create", "crew", "--alias", "The crew", "--models", "echo");
-    const made = await answer("keys", "create", "--team", "crew");
+    await answer("teams", "create", "platform", "--alias", "The platform", "--models", "echo");
+    const made = await answer("keys", "create", "--team", "platform");
     const key = String(made["key"]);
     expect([await use(key), await use(key, "gpt-4o")]).toEqual([200, 404]);
-    expect((await sluice(["teams", "list"])).out).toMatch(/^crew +The crew +echo$/m);
-    expect((await sluice(["teams", "info", "crew"])).out).toContain(`keys: ${String(made["token_id"])}\n`);
-    expect(await answer("teams", "update", "crew", "--rpm", "5", "--clear", "team_alias")).toMatchObject({
+    expect((await sluice(["teams", "list"])).out).toMatch(/^platform +The platform +echo$/m);
+    expect((await sluice(["teams", "info", "platform"])).out).toContain(`keys: ${String(made["token_id"])}\n`);
+    expect(await answer("teams", "update", "platform", "--rpm", "5", "--clear", "team_alias")).toMatchObject({
       rpm_limit: 5,
       team_alias: null,
       models: ["echo"],
     });
-    expect((await sluice(["teams", "block", "crew"])).out).toBe("crew is blocked, with all its keys.\n");
+    expect((await sluice(["teams", "block", "platform"])).out).toBe("platform is blocked, with all its keys.\n");
     expect(await use(key)).toBe(401);
-    expect((await sluice(["teams", "unblock", "crew"])).out).toBe("crew works again.\n");
+    expect((await sluice(["teams", "unblock", "platform"])).out).toBe("platform works again.\n");
     expect(await use(key)).toBe(200);
-    expect((await sluice(["teams", "delete", "crew"])).out).toBe("crew is gone, with its keys.\n");
+    expect((await sluice(["teams", "delete", "platform"])).out).toBe("platform is gone, with its keys.\n");
     expect(await use(key)).toBe(401);
   });
 });
@@ -212,14 +212,14 @@ describe("a command that fails", () => {
     const atPublic = await sluice(["keys", "list", "--admin-url", gateway.publicUrl]);
     expect(atPublic.code).not.toBe(0);
     const seen: (string | undefined)[] = [];
-    const stranger = createServer((request, response) => {
+    const other = createServer((request, response) => {
       seen.push(request.url);
       response.writeHead(request.url === "/moved" ? 200 : 302, { location: "/moved" }).end("<html>");
     });
-    await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
-    const { port } = stranger.address() as AddressInfo;
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
     const ran = await sluice(["keys", "list", "--admin-url", `http://127.0.0.1:${port}`]);
-    stranger.close();
+    other.close();
     expect([ran.code, ran.error]).toEqual([3, expect.stringMatching(ONE_LINE)]);
     // The master key follows no redirect.
     expect(seen).not.toContain("/moved");

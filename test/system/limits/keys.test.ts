@@ -67,7 +67,7 @@ describe.each(ROUTES)("%s", (route) => {
     const statusOf = async (headers: Record<string, string>) => (await call(headers)).status;
     const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
     expect(await statusOf({})).toBe(401);
-    expect(await statusOf(bearer("sk-nobody"))).toBe(401);
+    expect(await statusOf(bearer("sk-unknown"))).toBe(401);
     expect(await statusOf({ authorization: gateway.masterKey })).toBe(401);
     expect(await statusOf({ ...bearer(gateway.masterKey), "x-service-api-key": key })).toBe(401);
     expect(await statusOf(bearer(key))).toBe(403);
@@ -297,7 +297,7 @@ describe("the list of keys", () => {
     for (let number = 1; number <= 5; number++) {
       const fields = { user_id: "lister", key_alias: `listed ${number}`, ...(number > 3 && { team_id: "listed" }) };
       made.push((await createKey(gateway, fields)).token_id);
-      // Keys of one millisecond are listed by id: these are to be told apart by their time.
+      // Keys of one millisecond are listed by id: these need different times.
       const madeAtMs = Date.now();
       await eventually("the next millisecond", () => Date.now() > madeAtMs);
     }

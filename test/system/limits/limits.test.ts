@@ -27,7 +27,7 @@ beforeAll(async () => {
       `{ id: broken, fallbacks: { general: [chat] }, ${target("broken")} }`,
       `{ id: dear, fallbacks: { general: [dearer] }, ${target("dear")} }`,
       `{ id: dearer, ${target("dearer", "price: { input: 0, output: 0, request: 0.05 }")} }`,
-      `{ id: unpriced, ${target("nobody-knows-its-price", "weight: 1")} }`,
+      `{ id: unpriced, ${target("model-without-price", "weight: 1")} }`,
       `{ id: narrow, targets: [{ provider: openai, model: few, rpm: 2, ${CENT} }, { provider: openai, model: rest, rpm: 1, ${CENT} }], balance: priority }`,
       `{ id: vectors, mode: embedding, ${target("text-embedding-3-small")} }`,
       `{ id: piece, mode: image, ${target("dall-e-2", "price: { images: [{ size: 1024x1024, price: 0.01 }] }")} }`,

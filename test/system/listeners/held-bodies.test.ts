@@ -181,8 +181,8 @@ describe("a body in very many tiny chunks", () => {
   });
 });
 
-describe("whole replies that nobody reads", () => {
-  it("count as held: the gateway keeps a part of them and serves others", async () => {
+describe("whole replies that are not read", () => {
+  it("count against the bound: the gateway keeps a part of them and serves others", async () => {
     const { key } = await createKey(gateway, {});
     const long = JSON.stringify({ ...(JSON.parse(WHOLE) as object), padding: "x".repeat(10 * MB) });
     upstream.reply(200, "application/json", long);

@@ -186,7 +186,7 @@ describe("a key", () => {
     });
 
   it.each(["key", "api_key", "api-key", "access_token"])(
-    "in the query as %s is refused, and told where it belongs",
+    "in the query as %s is refused with the place where it belongs",
     async (name) => {
       for (const headers of [{}, AUTH]) {
         const answer = await post(`${CHAT}?${name}=${MASTER_KEY}`, headers);

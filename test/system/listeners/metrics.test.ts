@@ -87,7 +87,7 @@ describe("metrics", () => {
   it("tell retries and fallbacks, and what clients were refused for", async () => {
     upstream.script("broken", { kind: "error", status: 500 });
     await (await ask({ model: "falls" })).text();
-    await (await ask({ model: "gpt-4o-mini" }, "sk-nobody-knows-this-key-0000")).text();
+    await (await ask({ model: "gpt-4o-mini" }, "sk-unknown-key-of-a-metrics-test-0000")).text();
     await fetch(`${gateway.publicUrl}/nowhere-${CANARY}`);
     const found = await pageWith(1, { route: "none", status: "404" });
     expect(found.sum("sluice_attempts_total", { deployment: "openai/broken", outcome: "failure" })).toBe(2);

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, configPost, MESSAGES } from "../support/client.ts";
-import { restartCrew } from "../support/cluster-workspace.ts";
+import { restartWorkers } from "../support/cluster-workspace.ts";
 import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
 import { createWorkspace } from "../support/workspace.ts";
 
@@ -106,7 +106,7 @@ describe("with workers and the key in its file", () => {
       };
       expect(await statusOf(gateway, "/key/list", MASTER_KEY)).toBe(401);
       writeFileSync(file, `${MASTER_KEY}\n`);
-      expect((await restartCrew(gateway)).outcome).toBe("restarted");
+      expect((await restartWorkers(gateway)).outcome).toBe("restarted");
       for (const path of ["/key/list", "/config/status"])
         expect([path, await statusOf(gateway, path, OLD), await statusOf(gateway, path, MASTER_KEY)]).toEqual([path, 200, 200]);
       expect((await viewOf(gateway))?.uses).toBeGreaterThan(0);

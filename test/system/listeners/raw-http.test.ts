@@ -45,15 +45,18 @@ const headersOf = (more: readonly string[]) =>
   ].join("\r\n");
 
 describe("a body that is much larger than the limit", () => {
-  it.each(["with its length declared", "in chunks"])("is always told so, also while the client still writes: %s", async (how) => {
-    const body = new Blob(["x".repeat(LARGE_BYTES)]);
-    const outcomes = new Set<unknown>();
-    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const init = { body: how === "in chunks" ? body.stream() : await body.text(), duplex: "half" };
-      outcomes.add(await chat(gateway, "", init as RequestInit).then(({ status }) => status, String));
-    }
-    expect([...outcomes]).toEqual([413]);
-  });
+  it.each(["with its length declared", "in chunks"])(
+    "always gets the refusal, also while the client still writes: %s",
+    async (how) => {
+      const body = new Blob(["x".repeat(LARGE_BYTES)]);
+      const outcomes = new Set<unknown>();
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const init = { body: how === "in chunks" ? body.stream() : await body.text(), duplex: "half" };
+        outcomes.add(await chat(gateway, "", init as RequestInit).then(({ status }) => status, String));
+      }
+      expect([...outcomes]).toEqual([413]);
+    },
+  );
 });
 
 describe("a client that leaves in the middle of its body", () => {
@@ -90,7 +93,7 @@ describe("bytes that Node's parser refuses", () => {
     ["HTTP/2.0", "content-length: 0", 505, "HTTP/2.0"],
     ["HTTP/0.9", "content-length: 0", 505, "HTTP/0.9"],
     ["HTTP/3.7", "content-length: 0", 505, "HTTP/3.7"],
-  ])("framing that is not known ends the connection: %s", async (_name, header, status, version) => {
+  ])("unknown framing ends the connection: %s", async (_name, header, status, version) => {
     const key = `authorization: Bearer ${gateway.masterKey}\r\ncontent-type: application/json`;
     const body = "2\r\n{}\r\n0\r\n\r\n";
     // What follows may be a part of the body: it gets no answer.
@@ -101,7 +104,7 @@ describe("bytes that Node's parser refuses", () => {
     expect(text).toContain(`"code":${status}`);
   });
 
-  it.each(refused)("close the connection with a status, and nobody else's: %s", async (_name, text, status) => {
+  it.each(refused)("close the connection with a status, and no other connection: %s", async (_name, text, status) => {
     expect(await send(text)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect((await fetch(`${gateway.publicUrl}/health/live`)).status).toBe(200);
   });

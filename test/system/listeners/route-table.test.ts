@@ -1,4 +1,4 @@
-/** Every public route, asked by nobody, by a stranger, by another tenant, by the key it is for, and by the master key. */
+/** Every public route without a key, and with a wrong key, another tenant's key, its own key and the master key. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKey } from "../support/client.ts";
@@ -71,12 +71,12 @@ async function ask(route: string, body: object | undefined, key?: string): Promi
 
 describe.each(ROUTES)("%s %j", (route, body, forOthers) => {
   it("is 401, in the same words, without a key and with a wrong one", async () => {
-    const [none, wrong] = [await ask(route, body), await ask(route, body, "sk-nobody")];
+    const [none, wrong] = [await ask(route, body), await ask(route, body, "sk-unknown")];
     expect([none.status, wrong.status]).toEqual([401, 401]);
     expect(wrong.text).toBe(none.text);
   });
 
-  it(`is ${forOthers} for a key that is for something else, and tells it nothing of what it may not use`, async () => {
+  it(`is ${forOthers} for a key of another purpose, and names nothing that the key may not use`, async () => {
     const { status, text } = await ask(route, body, keys.other);
     expect(status).toBe(forOthers);
     // Its own refusals are its own rows: what they asked for may stand there.

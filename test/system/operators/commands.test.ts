@@ -43,10 +43,10 @@ describe("sluice doctor", () => {
   it("says what is wrong with a configuration, and how to mend it", async () => {
     const broken = createWorkspace();
     try {
-      broken.write(broken.config({ models: ["{ id: a, targets: [{ provider: nobody, model: a }] }"] }));
+      broken.write(broken.config({ models: ["{ id: a, targets: [{ provider: absent, model: a }] }"] }));
       const { code, stdout } = await run("doctor", "--config", broken.configPath);
       expect(code).toBe(1);
-      expect(stdout).toMatch(/^fail {2}configuration: .*gateway\.yaml:\d+:\d+ .*nobody/m);
+      expect(stdout).toMatch(/^fail {2}configuration: .*gateway\.yaml:\d+:\d+ .*absent/m);
       expect(existsSync(broken.dataDirectory)).toBe(false);
     } finally {
       broken.remove();

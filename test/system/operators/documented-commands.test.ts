@@ -137,11 +137,11 @@ describe("the commands of the documents", () => {
     expect(faultOf(["check", "--coverage", "--json"])).toBeUndefined();
   });
 
-  it("are all told of somewhere", () => {
-    const told = new Set(DOCUMENTS.flatMap(readCommands).map(({ words }) => words[0]));
+  it("are all documented", () => {
+    const documented = new Set(DOCUMENTS.flatMap(readCommands).map(({ words }) => words[0]));
     const readme = readFileSync(join(ROOT, "README.md"), "utf8");
     const untold = (helps.get("")?.commands ?? []).filter(
-      (name) => !told.has(name) && !new RegExp(`(?:\`|… )${name}(?:\`| )`).test(readme),
+      (name) => !documented.has(name) && !new RegExp(`(?:\`|… )${name}(?:\`| )`).test(readme),
     );
     expect(untold).toEqual([]);
   });

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe("health", () => {
-  it.each(["/health/live", "/health/ready"])("answers %s to anybody, and tells nothing more", async (path) => {
+  it.each(["/health/live", "/health/ready"])("answers %s without a key, with the status alone", async (path) => {
     const response = await fetch(`${gateway.publicUrl}${path}`);
     expect([response.status, await response.text()]).toEqual([200, '{"status":"ok"}']);
     expect((await fetch(`${gateway.publicUrl}${path}`, { method: "HEAD" })).status).toBe(200);
@@ -30,7 +30,7 @@ describe("health", () => {
 });
 
 describe("SIGTERM", () => {
-  it("lets a stream finish, admits nobody, keeps the row and ends with 0", async () => {
+  it("lets a stream finish, admits no client, keeps the row and ends with 0", async () => {
     // A busy machine is no fault of the gateway's: its log stays empty here.
     const workspace = createWorkspace({ baseUrl: upstream.baseUrl, server: "block_warning: 0s" });
     let leaving = await startGateway(workspace);
@@ -100,7 +100,7 @@ describe("the two listeners", () => {
   it("are opened by different keys: administration takes the master key alone", async () => {
     const { key } = await createKey(gateway, {});
     expect((await admin(gateway, "/config/status", undefined, key)).status).toBe(403);
-    expect((await admin(gateway, "/config/status", undefined, "sk-nobody")).status).toBe(401);
+    expect((await admin(gateway, "/config/status", undefined, "sk-unknown")).status).toBe(401);
     expect((await fetch(`${gateway.adminUrl}/config/status`)).status).toBe(401);
   });
 });
@@ -140,7 +140,7 @@ describe("a virtual key", () => {
     }
   });
 
-  it("reads its own rows, and nobody else's", async () => {
+  it("reads its own rows and no others", async () => {
     const [mine, other] = [await createKey(gateway, {}), await createKey(gateway, {})];
     for (const { key } of [mine, other])
       await chat(gateway, { model: "echo", messages: MESSAGES }, { headers: { authorization: `Bearer ${key}` } });

@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createUpstream, type Upstream } from "@sluice/testing";
 import { chat, MESSAGES } from "../support/client.ts";
-import { childrenOf, createCrewWorkspace, lives } from "../support/cluster-workspace.ts";
+import { childrenOf, createClusterWorkspace, lives } from "../support/cluster-workspace.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePorts } from "../support/free-ports.ts";
 import { type CommandProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
@@ -63,7 +63,7 @@ async function ask(
 
 describe("SIGTERM", () => {
   it("(1.2) while later workers start lets the first one's stream end", async () => {
-    const workspace = createCrewWorkspace(upstream.baseUrl);
+    const workspace = createClusterWorkspace(upstream.baseUrl);
     workspace.writeStep({ create: "if (number > 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);" });
     const { command, publicUrl } = await begin(workspace);
     try {
@@ -82,7 +82,7 @@ describe("SIGTERM", () => {
     }
   });
 
-  it.each([300, 800])("%d ms after the start ends a crew with 0 and leaves no process", async (ms) => {
+  it.each([300, 800])("%d ms after the start ends a cluster with 0 and leaves no process", async (ms) => {
     const workspace = createWorkspace({ baseUrl: upstream.baseUrl, server: "workers: 2" });
     const { command } = await begin(workspace);
     await pause(ms);

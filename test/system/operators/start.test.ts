@@ -120,7 +120,7 @@ describe("shared state in a Redis that is not there", () => {
   it("is no reason not to start: one line says so, and requests are served", async () => {
     const workspace = place();
     workspace.write(`${workspace.config({})}\nshared: { use: redis, url: "\${env:REDIS_URL}", instances: 2 }\n`);
-    // Port 9 discards: nobody listens there.
+    // Port 9 discards: no server listens there.
     const gateway = await start(workspace, { REDIS_URL: "redis://user:hunter2secret@127.0.0.1:9" });
     const asked = await chat(gateway, { model: "echo", messages: MESSAGES });
     expect(asked.status).toBe(200);

@@ -1,4 +1,4 @@
-/** What native streams cost that are cut before their total, in every dialect, and replies whose usage nobody reports. */
+/** The cost of native streams that are cut before their total, in every dialect, and of replies without a usage. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -258,7 +258,7 @@ describe("a budget against streams that are left", () => {
   });
 });
 
-describe("a reply whose usage nobody reports (P5)", () => {
+describe("a reply without a usage (P5)", () => {
   const name = "OpenAI chat";
   const withoutUsage = { ...dialect(name), end: [{ id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] }] };
 

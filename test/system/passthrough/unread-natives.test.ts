@@ -36,7 +36,7 @@ function ask(stream = false): Promise<Response> {
 }
 
 it("a reply that the guardrails cannot read gives its connection back, and costs what was reserved", async () => {
-  // Such a reply does not end by itself: whoever leaves it open keeps its connection.
+  // Such a reply does not end by itself: a client that leaves it open keeps its connection.
   upstream.answer((response) => response.writeHead(200, { "content-type": "audio/mpeg" }).write("x".repeat(100)));
   for (let request = 0; request < 8; request++) {
     const answer = await ask();

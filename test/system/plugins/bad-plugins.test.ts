@@ -1,4 +1,4 @@
-/** Plugins that do what no plugin may: each has its outcome, and whoever is not concerned notices nothing. */
+/** Plugins that break the rules: each has its outcome, without an effect on other requests. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ const deeds = {
     await next();
     exchange.lifetime.onSettle(() => { exchange.headers.set("x-late", "1"); exchange.reply = undefined; });
   },
-  async "detached"(_ctx, next) { void Promise.reject(new Error("nobody waits for this")); await next(); },
+  async "detached"(_ctx, next) { void Promise.reject(new Error("detached failure")); await next(); },
   async "endless stream"({ exchange }, next) {
     await next();
     const { reply } = exchange;
@@ -151,7 +151,7 @@ describe("a step", () => {
     expect(await rowsOf(gateway, id)).toHaveLength(1);
   });
 
-  it("G5: that writes after the end reaches nobody", async () => {
+  it("G5: that writes after the end changes no reply", async () => {
     const plain = await ask(undefined);
     const late = await ask("write after the end");
     const bare = (text: string) => text.replace(/"id":"[^"]+"|"created":\d+/g, "");
@@ -160,7 +160,7 @@ describe("a step", () => {
 
   it("G9: whose promise is rejected and forgotten is logged, and everything goes on", async () => {
     expect((await ask("detached")).status).toBe(200);
-    await eventually("the log to say so", () => gateway.stderr.includes("nobody waits for this"));
+    await eventually("the log to say so", () => gateway.stderr.includes("detached failure"));
     expect((await ask(undefined)).status).toBe(200);
   });
 

@@ -45,7 +45,7 @@ let beats = {};
 export default defineStep({
   name: "NAME",
   stability: "experimental",
-  summary: "Keeps what it is told.",
+  summary: "Stores what a request asks for.",
   config: { type: "object", properties: { words: { type: "string", default: "", description: "Makes an edit." } } },
   create: (_config, host) => ({
     async start() {
@@ -97,7 +97,7 @@ beforeAll(async () => {
     models: [
       `{ id: cheap, targets: [{ provider: openai, model: cheap, ${CENT} }] }`,
       `{ id: dear, targets: [{ provider: openai, model: dear, ${TEN} }] }`,
-      "{ id: unpriced, targets: [{ provider: openai, model: nobody-knows-its-price }] }",
+      "{ id: unpriced, targets: [{ provider: openai, model: model-without-price }] }",
     ],
   });
   const folder = join(workspace.folder, "my-plugins");

@@ -97,7 +97,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     });
   });
 
-  it("has the machine's own identity from the metadata service", async () => {
+  it("gets the machine's own identity from the metadata service", async () => {
     entra.reply(
       200,
       "application/json",
@@ -113,7 +113,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer machine-token");
   });
 
-  it("proves an application by the token that its cluster wrote, as it stands in the file by then", async () => {
+  it("proves an application by the token in the cluster's file, read anew each time", async () => {
     upstream.reply(200, "application/json", fixtures.text("chat/reply"));
     writeFileSync(TOKEN_FILE, "projected-token\n");
     entra.reply(200, "application/json", JSON.stringify({ access_token: "cluster-token", expires_in: 3599 }));
@@ -129,7 +129,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer cluster-token");
   });
 
-  it("asks nobody where the cluster has written no token", async () => {
+  it("sends no request when the cluster has written no token", async () => {
     const before = entra.requests.length;
     const asked = client.chat.completions.create({ model: "fileless/gpt-4o", messages: ASK });
     await expect(asked).rejects.toMatchObject({ status: 502, type: "upstream_error" });
@@ -137,7 +137,7 @@ describe("Azure OpenAI behind the OpenAI SDK", () => {
     expect(entra.requests.length).toBe(before);
   });
 
-  it("hands native requests of Azure's own SDK on, and bills them", async () => {
+  it("forwards native requests of Azure's own SDK, and bills them", async () => {
     upstream.reply(200, "application/json", fixtures.text("chat/reply"));
     const native = new AzureOpenAI({
       baseURL: `${gateway.publicUrl}/azure/openai`,

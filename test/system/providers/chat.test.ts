@@ -115,7 +115,7 @@ describe("a stream", () => {
 });
 
 describe("the model echo", () => {
-  it("says what it was told, whole and word by word, without any upstream", async () => {
+  it("repeats the message, whole and word by word, without any upstream", async () => {
     const messages = [{ role: "user" as const, content: "Hello, Sluice 👋 again" }];
     const whole = await client.chat.completions.create({ model: "echo", messages });
     expect(whole.choices[0]?.message.content).toBe("Hello, Sluice 👋 again");

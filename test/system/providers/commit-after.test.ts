@@ -136,7 +136,7 @@ describe("a stream that fails after its first content, while it is held back", (
     expect(response.headers.get("x-sluice-attempts")).toBe("2");
   });
 
-  it("has a status of its own when nobody else answers", async () => {
+  it("has a status of its own when no other target answers", async () => {
     first.script(fault("error"));
     const response = await ask("tokens", { model: "alone" });
     expect(response.status).toBe(502);
@@ -198,7 +198,7 @@ describe("heartbeats", () => {
     expect(response.status).toBe(400);
   });
 
-  it("are nothing to the SDK", async () => {
+  it("are ignored by the SDK", async () => {
     first.script({ kind: "reply", eventDelayMs: 3 * HEARTBEAT_MS });
     const client = openaiClient(gateway).withOptions({ baseURL: `${gateway.publicUrl}/tokens` });
     const pieces: string[] = [];
@@ -208,7 +208,7 @@ describe("heartbeats", () => {
     expect(pieces.join("")).toBe(DEFAULT_TEXT);
   });
 
-  it("do not come where nobody asked for them: the default is longer than any test", async () => {
+  it("are not sent without the option: the default is longer than any test", async () => {
     first.script({ kind: "reply", eventDelayMs: 3 * HEARTBEAT_MS });
     const text = await (await chat(gateway, { model: "main", messages: MESSAGES, stream: true })).text();
     expect(text).not.toContain("ping");

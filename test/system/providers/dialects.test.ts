@@ -36,7 +36,7 @@ const said = (text: string, finish = "stop"): Outcome => ({ text, finish, calls:
 
 /** What every dialect gives. */
 const EXPECTED: Readonly<Record<string, Outcome>> = {
-  told: said("Told “Be brief. Say du.”. Grüße 😀"),
+  system: said("System “Be brief. Say du.”. Grüße 😀"),
   called: { ...said("", "tool_calls"), calls: CALLS },
   answered: said(CALLS.map(({ name, input }, index) => `${name}(${JSON.stringify(input)}): ${RESULTS[index]}`).join("\n")),
   seen: said(`Seen: ${PICTURE.toString("hex")}.`),
@@ -166,7 +166,7 @@ beforeAll(async () => {
   const names = Object.keys(DIALECTS);
   gateway = await startGateway(
     {
-      // Nobody listens where the provider `openai` of every workspace is.
+      // No server listens at the address of the provider `openai` of every workspace.
       providers: [
         ...names.map((name) => {
           const members = (DIALECTS[name]?.provider ?? "").replace("@", `${upstream.url}/${name}`).replace("~", upstream.url);
@@ -229,7 +229,7 @@ describe("a fallback between dialects", () => {
     }
   });
 
-  it("leaves the first error where nobody can", async () => {
+  it("keeps the first error when no stand-in can", async () => {
     const asked = { messages: user([audio]), model: "down", fallbacks: ["anthropic", "deepseek"] };
     await expect(client.chat.completions.create(asked)).rejects.toMatchObject({ status: 503 });
   });

@@ -81,7 +81,7 @@ describe("LangChain", () => {
   });
 
   it("sees an unknown model as 404 and a wrong key as 401", async () => {
-    await expect(chat({ model: "nobody" }).invoke("Hello")).rejects.toMatchObject({ status: 404 });
+    await expect(chat({ model: "unlisted" }).invoke("Hello")).rejects.toMatchObject({ status: 404 });
     await expect(chat({ apiKey: "sk-wrong" }).invoke("Hello")).rejects.toMatchObject({ status: 401 });
   });
 });
@@ -152,7 +152,7 @@ describe("the AI SDK", () => {
       );
       return APICallError.isInstance(error) ? error.statusCode : error;
     };
-    expect(await status(fail("nobody"))).toBe(404);
+    expect(await status(fail("unlisted"))).toBe(404);
     expect(await status(fail("gpt-4o-mini", "sk-wrong"))).toBe(401);
   });
 });

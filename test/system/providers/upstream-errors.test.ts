@@ -1,4 +1,4 @@
-/** Upstreams that refuse, hang, break off or talk nonsense: what the client is told, and the row. */
+/** Upstreams that refuse, hang, break off or send invalid data: the client's error, and the row. */
 
 import { APIError, BadRequestError, InternalServerError, RateLimitError } from "openai";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const TELLING = `The key ${UPSTREAM_KEY} was refused by http://10.1.2.3:8080/v1 
 
 type Outcome = readonly [status: number, type: string, code: string];
 
-/** Failures before the first content. They are told alike for whole replies and for streams. */
+/** Failures before the first content. Clients get the same error for whole replies and for streams. */
 const EARLY: readonly [string, UpstreamAction, Outcome][] = [
   ["400", { kind: "error", status: 400, param: "temperature" }, [400, "invalid_request_error", "upstream_rejected"]],
   [
@@ -141,18 +141,18 @@ describe("a stream that fails before its first content has a real status", () =>
 });
 
 describe("an upstream", () => {
-  it("that asks for patience is relayed with its retry-after", async () => {
+  it("that is overloaded has its retry-after forwarded", async () => {
     upstream.script({ kind: "error", status: 429, retryAfter: "7" });
     const headers = await expectFailure({ stream: false }, [429, "rate_limit_error", "upstream_rate_limited"]);
     expect(headers.get("retry-after")).toBe("7");
   });
 
-  it("that nobody listens at is a 502", async () => {
+  it("that refuses the connection is a 502", async () => {
     await expectFailure({ stream: false, model: "dead" }, [502, "upstream_error", "upstream_unreachable"]);
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it("that is silent is left: its connection is closed", async () => {
+  it("that is silent loses its connection", async () => {
     upstream.script({ kind: "hang" });
     await expectFailure({ stream: true }, [504, "timeout_error", "upstream_timeout"]);
     expect(await eventually("the connection to close", () => upstream.requests[0]?.closedByPeerAtMs)).toBeGreaterThan(0);

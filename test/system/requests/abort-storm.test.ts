@@ -101,7 +101,7 @@ async function leaveUpstream(user: string, kind: string): Promise<number | undef
   return closedByPeerAtMs - leftAtMs;
 }
 
-/** Leaves a deployment's queue, one by one, while somebody else holds its only slot to the end. */
+/** Leaves a deployment's queue, one by one, while another request holds its only slot to the end. */
 async function leaveQueue(): Promise<void> {
   upstream.script("holds", { kind: "hang" });
   const release = begin("holds", "narrow", true);

@@ -74,7 +74,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     if (driver === "redis") await removeKeys();
   });
 
-  it.skipIf(!isThere)("keeps nothing unless it is asked to", async () => {
+  it.skipIf(!isThere)("stores nothing by default", async () => {
     const sent = body({ caching: undefined });
     const first = await ask(sent);
     const second = await ask(sent);
@@ -108,7 +108,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     },
   );
 
-  it.skipIf(!isThere)("gives what a stream brought as a whole, and the other way round", async () => {
+  it.skipIf(!isThere)("answers a whole request from a stored stream, and the other way round", async () => {
     const sent = body();
     const streamed = await ask({ ...sent, stream: true });
     const whole = await ask(sent);
@@ -125,7 +125,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     expect([second.cache, contentOf(second.text), upstream.requests.length]).toEqual(["hit", wholeContent(first.text), 2]);
   });
 
-  it.skipIf(!isThere)("heeds the controls of a request", async () => {
+  it.skipIf(!isThere)("follows the controls of a request", async () => {
     const sent = body({ caching: undefined });
     const controlled = (cache: object) => ask({ ...sent, cache });
     expect((await controlled({ "no-store": true })).cache).toBe("miss");
@@ -142,7 +142,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     expect((await ask({ ...sent, cache: { ttl: 60 } }, silent.key)).cache).toBe("bypass");
   });
 
-  it.skipIf(!isThere)("keeps no failure", async () => {
+  it.skipIf(!isThere)("stores no failure", async () => {
     const sent = body({ num_retries: 0 });
     upstream.script({ kind: "error", status: 400 });
     expect((await ask(sent)).status).toBe(400);
@@ -224,7 +224,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     expect(paid).toMatchObject({ status: "success", usage_source: "provider" });
   });
 
-  it.skipIf(!isThere)("ends the call when everybody has left", async () => {
+  it.skipIf(!isThere)("ends the call when all clients have left", async () => {
     upstream.script({ kind: "hang" });
     const sent = body();
     const leaving = new AbortController();
@@ -236,7 +236,7 @@ describe.each(DRIVERS)("the cache, driver $driver", ({ driver, shared, isThere }
     expect(seen.finished).toBe(false);
   });
 
-  it.skipIf(!isThere)("keeps embeddings by input, and asks for what is missing", async () => {
+  it.skipIf(!isThere)("stores embeddings by input, and requests only missing ones", async () => {
     const embed = async (input: readonly string[], format?: string) => {
       const response = await fetch(`${gateway.publicUrl}/v1/embeddings`, {
         method: "POST",

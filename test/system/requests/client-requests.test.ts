@@ -173,7 +173,7 @@ describe.each(CLAUDES)("Claude at %s", (dialect) => {
     expect(JSON.stringify(stops.sent)).toMatch(/"stop_?[sS]equences":\["END"\]/);
   });
 
-  it("is told to answer with JSON, and its reply is checked (Q4)", async () => {
+  it("is instructed to answer with JSON, and its reply is checked (Q4)", async () => {
     const reply = (text: string): object =>
       dialect === "bedrock"
         ? { output: { message: { role: "assistant", content: [{ text }] } }, stopReason: "end_turn" }

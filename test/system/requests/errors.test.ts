@@ -110,18 +110,18 @@ describe("a key that is not accepted", () => {
     const { key: expired } = await createKey(gateway, { duration: "1ms" });
     const ways: Record<string, string>[] = [
       { authorization: "" },
-      { authorization: "Bearer sk-nobody-knows-this-key" },
+      { authorization: "Bearer sk-unknown-key" },
       { authorization: "Bearer" },
       { authorization: `Basic ${gateway.masterKey}` },
       { authorization: `Bearer ${gateway.masterKey} and more` },
       { authorization: `Bearer ${gateway.masterKey}`, "x-service-api-key": "sk-another-key" },
       { authorization: `Bearer ${blocked}` },
       { authorization: `Bearer ${expired}` },
-      { authorization: "", "x-service-api-key": "sk-nobody-knows-this-key" },
+      { authorization: "", "x-service-api-key": "sk-unknown-key" },
     ];
     const before = (await spendRows(gateway, {})).length;
     const answers = await Promise.all(ways.map((headers) => refusal({ headers })));
-    // Nobody without a key learns whether a model exists or a body is good.
+    // Without a key a client cannot learn whether a model exists or a body is valid.
     answers.push(
       await refusal({ headers: { authorization: "" }, body: "{" }),
       await refusal({ headers: { authorization: "" }, body: large }),

@@ -13,7 +13,7 @@ import { NEVER_EJECTS } from "../support/workspace.ts";
 const SHIPPED = readFileSync(new URL("../../../pipelines/chat.yaml", import.meta.url), "utf8");
 const [SHIPPED_STEPS = ""] = SHIPPED.split("\nsteps:").slice(1).join("").split(/\n\S/);
 const KEPT = 30;
-const PROMPT = "a prompt that nobody else may read";
+const PROMPT = "a prompt that no other key may read";
 const ASK = { "x-sluice-explain": "1" };
 
 interface Explanation {
@@ -207,16 +207,16 @@ describe("an explanation", () => {
     expect(stepOf(explanation, "balance")?.decisions).toEqual([`chosen by priority: ${explanation.attempts[0]?.deployment}`]);
   });
 
-  it("of a refusal says which step refused, also where nobody is known", async () => {
-    const unknown = await chatAndExplain({ model: "nobody" });
+  it("of a refusal says which step refused, also without an identity", async () => {
+    const unknown = await chatAndExplain({ model: "unlisted" });
     expect(unknown.explanation).toMatchObject({ status: 404, error: "model_not_found", key: { id: "master" }, attempts: [] });
     const [auth, ...others] = unknown.explanation.steps;
     expect(auth).toMatchObject({ outcome: "failed", error: "model_not_found", decisions: ["the master key"] });
     expect(others.every(({ outcome, ms }) => outcome === "not reached" && ms === null)).toBe(true);
 
-    const stranger = await chatAndExplain({ model: "gpt-4o-mini" }, { headers: { authorization: "Bearer sk-wrong", ...ASK } });
-    expect(stranger.explanation).toMatchObject({ status: 401, error: "authentication_failed", key: null, model: null });
-    expect(stranger.response.headers.has("x-sluice-explain")).toBe(false);
+    const refused = await chatAndExplain({ model: "gpt-4o-mini" }, { headers: { authorization: "Bearer sk-wrong", ...ASK } });
+    expect(refused.explanation).toMatchObject({ status: 401, error: "authentication_failed", key: null, model: null });
+    expect(refused.response.headers.has("x-sluice-explain")).toBe(false);
   });
 });
 

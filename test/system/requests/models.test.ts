@@ -90,7 +90,7 @@ const SWITCHES: readonly [query: string, own: readonly string[], other: readonly
 describe.each(SWITCHES)("GET /v1/models?%s", (query, own, other, master) => {
   it.each(["/v1/models", "/models"])("answers at %s as the key may see", async (path) => {
     expect((await get(`${path}?${query}`, "")).status).toBe(401);
-    expect((await get(`${path}?${query}`, "sk-nobody")).status).toBe(401);
+    expect((await get(`${path}?${query}`, "sk-unknown")).status).toBe(401);
     expect(await written(query, keys.own)).toEqual(own);
     expect(await written(query, keys.other)).toEqual(other);
     expect(await written(query)).toEqual(master);

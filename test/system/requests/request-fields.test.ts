@@ -96,7 +96,7 @@ describe.each(DIALECTS)("%s", (dialect) => {
     expect(asked.dropped.every((name) => name in HINTS)).toBe(true);
   });
 
-  it("meets every demand or names it, and drops and lists it where it is told to", async () => {
+  it("honours every demand or refuses it by name, and drops and lists it when the request allows", async () => {
     const dropping = await every.ask(dialect, { ...DEMANDED, drop_params: true });
     expect(dropping.status).toBe(200);
     for (const [name, [, pattern]] of Object.entries(DEMANDS)) {

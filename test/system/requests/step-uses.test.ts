@@ -121,9 +121,9 @@ describe("when and active", () => {
     await slow.text();
     const why = "passed by: when.key does not match: slow-2";
     expect(await decided(slow.headers.get("x-request-id"))).toMatchObject({ when, decisions: [why] });
-    const told = slow.headers.get("x-sluice-explain");
-    expect(told).toContain(why);
-    expect(told).not.toMatch(/fast|gold/);
+    const explanation = slow.headers.get("x-sluice-explain");
+    expect(explanation).toContain(why);
+    expect(explanation).not.toMatch(/fast|gold/);
     const other = await ask(fast);
     const { decisions } = (await decided(other.headers.get("x-request-id"))) ?? {};
     expect(decisions).toEqual(["passed by: when.header.x-plan does not match: none"]);

@@ -123,7 +123,7 @@ it("a target that always fails costs no client an answer, is ejected, and comes 
   expect(gateway.stderr + gateway.stdout).toContain("deployment recovered");
 });
 
-it("both targets failing: the client is told the upstream's error, not a lie", async () => {
+it("both targets failing: the client gets the upstream's own error", async () => {
   left.script({ kind: "error", status: 503, retryAfter: "1" });
   right.script({ kind: "error", status: 503, retryAfter: "1" });
   const response = await chat(gateway, { model: "shares", messages: MESSAGES });

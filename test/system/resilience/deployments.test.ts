@@ -101,7 +101,7 @@ describe.each(PATHS)("a deployment of %s", (path) => {
     ["/second/deployments/second/both", "of-second"],
     ["/second/deployments/gpt-4o-mini", "gpt-4o-mini"],
   ])("at %s is the upstream's model %s, whatever the body says", async (prefix, model) => {
-    for (const sent of [body, { ...body, model: "nobody" }]) {
+    for (const sent of [body, { ...body, model: "unlisted" }]) {
       const response = await post(`${prefix}/${path}?api-version=2024-10-21`, sent);
       expect(response.status).toBe(200);
       expect(upstream.requests.at(-1)?.path).toBe(`/v1/${path}`);
@@ -110,7 +110,7 @@ describe.each(PATHS)("a deployment of %s", (path) => {
   });
 
   it.each([
-    ["/nobody/deployments/gpt-4o-mini", 404, null],
+    ["/absent/deployments/gpt-4o-mini", 404, null],
     ["/ref/deployments/none", 404, "model"],
     ["/ref/deployments/both", 404, "model"],
     ["/second/deployments/some-model", 404, "model"],
@@ -118,7 +118,7 @@ describe.each(PATHS)("a deployment of %s", (path) => {
   ])("is not to be had at %s: %i", async (prefix, status, param) => {
     const response = await post(`${prefix}/${path}`, body);
     expect(response.status).toBe(status);
-    if (prefix.startsWith("/nobody")) return;
+    if (prefix.startsWith("/absent")) return;
     expect(await response.json()).toMatchObject({ error: { code: status, param } });
     expect(upstream.requests).toHaveLength(0);
   });

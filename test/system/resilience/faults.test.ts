@@ -154,7 +154,7 @@ describe("the fault matrix", () => {
 describe("a stream that is cut behind its first content", () => {
   it("ends in an error event, 40 of 40, and never with [DONE]", async () => {
     const cuts = FAULTS.filter(({ stream }) => stream !== undefined && stream !== "good" && stream.late === true);
-    const told = await Promise.all(
+    const outcomes = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
         const { mode = "" } = cuts[index % cuts.length] ?? {};
         const user = `request-${asked++}`;
@@ -163,8 +163,8 @@ describe("a stream that is cut behind its first content", () => {
         return response.status === 200 && /data: \{"error":\{[^\n]*\n\n$/.test(text) && !text.includes("[DONE]");
       }),
     );
-    const well = told.filter(Boolean).length;
-    console.table({ "kinds of cuts": cuts.length, streams: told.length, "with an error event and no [DONE]": well });
+    const well = outcomes.filter(Boolean).length;
+    console.table({ "kinds of cuts": cuts.length, streams: outcomes.length, "with an error event and no [DONE]": well });
     expect(well).toBe(40);
   });
 });

@@ -39,11 +39,11 @@ async function authorOf(generation: number): Promise<Entry["author"] | undefined
 }
 
 describe("the author of a generation", () => {
-  it("is nobody at the start", async () => {
+  it("is absent at the start", async () => {
     expect(await authorOf(1)).toBeNull();
   });
 
-  it("is whoever says so at the route, in the history, the status, the attempt and the log", async () => {
+  it("is the name given to the route: in the history, the status, the attempt and the log", async () => {
     save("one", "two");
     expect(await configPost(gateway, "reload", { author: "Ada" })).toMatchObject({ outcome: "applied", author: "Ada" });
     expect(await authorOf(2)).toEqual({ name: "Ada", from: "caller" });
@@ -53,7 +53,7 @@ describe("the author of a generation", () => {
     expect((await command("history")).out).toMatch(/^\*2 .* files +Ada /m);
   });
 
-  it("is who runs the command, or who it names; a rollback's own", async () => {
+  it("is the user that runs the command, or the name in --author; a rollback has its own", async () => {
     save("one", "three");
     expect((await command("reload")).code).toBe(0);
     expect(await authorOf(3)).toEqual({ name: userInfo().username, from: "caller" });
@@ -73,7 +73,7 @@ describe("the author of a generation", () => {
     expect((await command("status")).out).toMatch(new RegExp(`^running generation ${generation} by a saved file, `, "m"));
   });
 
-  it("of a canary is who began it, and who ended it is in the reason", async () => {
+  it("of a canary is its starter; the reason names the one that ended it", async () => {
     save("one", "five");
     const began = await configPost(gateway, "reload", { canary: { share: "5%" }, author: "Ada" });
     expect([began.outcome, ...began.findings.map(({ text }) => text)]).toEqual(["canary"]);
@@ -126,7 +126,7 @@ describe("lines", () => {
     expect(out).not.toMatch(/^-[^-]/m);
   });
 
-  it("are told between generations, what runs and the files, with effects behind them", async () => {
+  it("are compared between generations, the running one and the files, with their effects", async () => {
     const between = await command("diff", "2", "3", "--lines");
     expect(between.out).toMatch(/^-.*id: two.*\n\+.*id: three/m);
     expect(between.out).toMatch(/^danger +model two: is removed/m);
@@ -141,11 +141,11 @@ describe("lines", () => {
     expect(broken.err).toContain("findings");
   });
 
-  it("need no secret to be told, and hold none", async () => {
+  it("are listed without a secret, and hold none", async () => {
     const { files } = (await (await admin(gateway, "/config/files?of=2")).json()) as { readonly files: Record<string, string> };
     expect(files["config/gateway.yaml"]).toContain("${env:OPENAI_API_KEY}");
     expect(JSON.stringify(files)).not.toContain("sk-upstream-credential");
-    expect((await admin(gateway, "/config/files?of=2", undefined, "sk-nobody")).status).toBe(401);
+    expect((await admin(gateway, "/config/files?of=2", undefined, "sk-unknown")).status).toBe(401);
   });
 
   it.each([

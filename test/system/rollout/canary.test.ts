@@ -1,4 +1,4 @@
-/** Canaries through the front door: a share of the keys tries an edit; then everybody has it, or nobody. */
+/** Canaries through the front door: a share of the keys tries an edit; then all keys have it, or none. */
 
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -64,7 +64,7 @@ const generationsOfKeys = async (): Promise<number[]> => {
 };
 
 describe("a canary", () => {
-  it("chooses by the key, the same every time, and is promoted by a word", async () => {
+  it("chooses by the key, the same every time, and is promoted by a command", async () => {
     gateway.workspace.write(configOf("other"));
     const before = (await configStatus(gateway)).live.generation;
     const begun = await configPost(gateway, "reload", { canary: { share: "20%", for: "10m" } });
@@ -101,7 +101,7 @@ describe("a canary", () => {
     expect((await admin(gateway, "/config/canary/promote", {})).status).toBe(404);
   });
 
-  it("of a bad edit is returned by itself, and harms no more than its share", async () => {
+  it("of a bad edit is rolled back automatically, and affects no more than its share", async () => {
     gateway.workspace.write(configOf("bad"));
     const { live } = await configStatus(gateway);
     const { generation } = await configPost(gateway, "reload", {
@@ -171,7 +171,7 @@ describe("a canary", () => {
 });
 
 describe("server.reload: on_request", () => {
-  it("shows a saved edit as drift and applies it when somebody asks", async () => {
+  it("shows a saved edit as drift and applies it on request", async () => {
     const { live } = await configStatus(gateway);
     gateway.workspace.write(configOf("fifth"));
     await eventually("the file to be seen", async () => {
@@ -184,7 +184,7 @@ describe("server.reload: on_request", () => {
 });
 
 describe("a canary of several workers", () => {
-  it("is judged by what all of them serve, is ended in all by a fault that one sees, and bars a restart", async () => {
+  it("counts the requests of all, ends in all when one sees a fault, and refuses a restart", async () => {
     const options = { baseUrl: upstream.baseUrl, attempts: 1, balance: NEVER_EJECTS };
     const models = ["{ id: m, targets: [{ provider: openai, model: real }] }"];
     const several = await startGateway({ ...options, server: "workers: 2, reload: on_request", models });

@@ -29,7 +29,7 @@ describe("the shipped configuration, cut off in place", () => {
   });
   afterAll(() => gateway?.dispose());
 
-  it(`never applies, at ${TRUNCATIONS} places, and nobody is let in without a key meanwhile`, async () => {
+  it(`never applies, at ${TRUNCATIONS} places, and no client is let in without a key meanwhile`, async () => {
     const files = [
       workspace.configPath,
       join(workspace.folder, "config/prices.yaml"),
@@ -71,7 +71,7 @@ describe("the shipped configuration, cut off in place", () => {
 });
 
 describe("a burst of edits", () => {
-  it("loses no request and no stream, mixes nothing, and its last edit is live", async () => {
+  it("loses no request and no stream, mixes no generations, and its last edit is live", async () => {
     const result = await runEditStorm({ seconds: amount(1, 2), editsPerSecond: 100, requestsPerSecond: 50, streams: 10 });
     const { failed, mixed, brokenStreams, mostGenerations, lastEditLiveMs, generationsMade, requests, edits } = result;
     console.info(
@@ -143,7 +143,7 @@ describe("with a gateway of its own", () => {
     expect((await configStatus(gateway)).live.generation).toBe(live.generation);
   });
 
-  it("an edit that takes too much away needs its digest; the finding says which, and what would go", async () => {
+  it("an edit that removes too much needs its digest; the finding names the digest and the removals", async () => {
     const lines = good.split("\n").filter((line) => !/id: "?(gpt-4o|openai)/.test(line));
     workspace.write(lines.join("\n"));
     const refused = await configPost(gateway, "reload");

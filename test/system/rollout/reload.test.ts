@@ -90,9 +90,9 @@ function makeEdit(edit: number): void {
   if (edit % 5 > 1) gateway.signal("SIGHUP");
 }
 
-/** Rows know the generation that the client was told. */
+/** Rows have the generation of the client's header. */
 function expectRowsToAgree(rows: readonly (SpendRow & { readonly generation?: number })[], seen: readonly Seen[]): void {
-  const told = new Map(seen.map(({ requestId, generation }) => [requestId, Number(generation)]));
+  const generations = new Map(seen.map(({ requestId, generation }) => [requestId, Number(generation)]));
   expect(rows).toHaveLength(Math.min(1_000, seen.length));
-  expect(rows.filter(({ request_id, generation }) => told.get(request_id) !== generation)).toEqual([]);
+  expect(rows.filter(({ request_id, generation }) => generations.get(request_id) !== generation)).toEqual([]);
 }

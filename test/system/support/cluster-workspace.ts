@@ -1,4 +1,4 @@
-/** A gateway of two workers with a step of its own: what it does is in a file beside the configuration. */
+/** A gateway of two workers with a step from a file beside the configuration, which tests rewrite. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -10,8 +10,8 @@ import { createWorkspace, type Workspace } from "./workspace.ts";
 
 export const SIZE = 2;
 
-/** One worker in it. */
-export interface CrewWorker {
+/** One worker in the status. */
+export interface WorkerStatus {
   readonly worker: number;
   readonly pid: number;
   readonly answers: boolean;
@@ -22,16 +22,16 @@ export interface CrewWorker {
 }
 
 /** `GET /config/status` of a gateway with workers, as far as the tests look. */
-export interface CrewStatus {
+export interface ClusterStatus {
   readonly live: { readonly generation: number; readonly digest: string };
   readonly last_attempt: { readonly outcome: string } | null;
   readonly waiting_for_restart: readonly string[];
   readonly workers_agree: boolean;
-  readonly workers: readonly CrewWorker[];
+  readonly workers: readonly WorkerStatus[];
 }
 
 /** A workspace whose step `says` has an option `word`, and comes from `my-plugins/says.ts`. */
-export interface CrewWorkspace extends Workspace {
+export interface ClusterWorkspace extends Workspace {
   readonly pluginFile: string;
   /** Writes the step: `at` is code of `create`, `run` of a request. */
   writeStep(code?: { readonly create?: string; readonly run?: string }): void;
@@ -40,7 +40,7 @@ export interface CrewWorkspace extends Workspace {
 }
 
 /** Makes the workspace. `server` is more of the section `server`. */
-export function createCrewWorkspace(baseUrl: string, server = ""): CrewWorkspace {
+export function createClusterWorkspace(baseUrl: string, server = ""): ClusterWorkspace {
   const members = `workers: ${SIZE}${server === "" ? "" : `, ${server}`}`;
   const workspace = createWorkspace({ baseUrl, server: members });
   mkdirSync(join(workspace.folder, "my-plugins"));
@@ -49,16 +49,16 @@ export function createCrewWorkspace(baseUrl: string, server = ""): CrewWorkspace
   workspace.write(text.replace("plugins:\n", 'plugins:\n  - "../my-plugins/says.ts"\n'));
   const chatFile = join(workspace.pipelinesFolder, "chat.yaml");
   const shipped = readFileSync(chatFile, "utf8");
-  const crew: CrewWorkspace = {
+  const cluster: ClusterWorkspace = {
     ...workspace,
     pluginFile,
     writeStep: ({ create = "", run = "" } = {}) => writeFileSync(pluginFile, stepOf(create, run)),
     writeWord: (word) =>
       writeFileSync(chatFile, shipped.replace(/^( +)- auth\b.*$/m, `$&\n$1- { use: says, with: { word: ${word} } }`)),
   };
-  crew.writeStep();
-  crew.writeWord("first");
-  return crew;
+  cluster.writeStep();
+  cluster.writeWord("first");
+  return cluster;
 }
 
 function stepOf(create: string, run: string): string {
@@ -83,17 +83,21 @@ export default defineStep({
 `;
 }
 
-export async function crewStatus(gateway: GatewayProcess): Promise<CrewStatus> {
-  return (await (await admin(gateway, "/config/status")).json()) as CrewStatus;
+export async function clusterStatus(gateway: GatewayProcess): Promise<ClusterStatus> {
+  return (await (await admin(gateway, "/config/status")).json()) as ClusterStatus;
 }
 
-/** The status, once the crew is whole and none of these pids serves any more. */
-export function wholeCrew(gateway: GatewayProcess, without: readonly number[] = [], deadlineMs = 15_000): Promise<CrewStatus> {
+/** The status, once every worker is up and none has one of these pids. */
+export function waitForWorkers(
+  gateway: GatewayProcess,
+  without: readonly number[] = [],
+  deadlineMs = 15_000,
+): Promise<ClusterStatus> {
   return eventually(
-    "a whole crew",
+    "all workers",
     async () => {
       const answer = await admin(gateway, "/config/status");
-      const now = answer.status === 200 && ((await answer.json()) as CrewStatus);
+      const now = answer.status === 200 && ((await answer.json()) as ClusterStatus);
       return (
         now !== false &&
         now.workers.length === SIZE &&
@@ -113,7 +117,7 @@ export interface Restarted {
 }
 
 /** Asks for a restart, and waits for it. */
-export async function restartCrew(gateway: GatewayProcess): Promise<Restarted> {
+export async function restartWorkers(gateway: GatewayProcess): Promise<Restarted> {
   return (await (await admin(gateway, "/restart", {})).json()) as Restarted;
 }
 
@@ -136,11 +140,11 @@ export function freshChat(
   });
 }
 
-export function pidsOf({ workers }: CrewStatus): number[] {
+export function pidsOf({ workers }: ClusterStatus): number[] {
   return workers.map(({ pid }) => pid);
 }
 
-/** Whether a process lives. One that has ended and that nobody has asked about is none. */
+/** Whether a process is alive. A zombie is not. */
 export function lives(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

@@ -131,10 +131,10 @@ async function everyMs(intervalMs: number, signal: AbortSignal, act: () => unkno
 
 /** Resident memory of a gateway in megabytes, its garbage collected first. */
 async function residentMb(gateway: GatewayProcess): Promise<number> {
-  const told = (): readonly string[] => gateway.stderr.match(/^memory \{.*\}$/gm) ?? [];
-  const before = told().length;
+  const memoryLines = (): readonly string[] => gateway.stderr.match(/^memory \{.*\}$/gm) ?? [];
+  const before = memoryLines().length;
   gateway.signal("SIGUSR2");
-  const line = await eventually("the memory", () => told()[before]);
+  const line = await eventually("the memory", () => memoryLines()[before]);
   const { rss } = JSON.parse(line.slice("memory ".length)) as { readonly rss: number };
   return Math.round(rss / 1_048_576);
 }

@@ -68,7 +68,7 @@ export function runCommand(args: readonly string[], cwd: string, environment: Pr
       return stderr;
     },
     ended,
-    // By the child's own handle: a pid that has ended may belong to somebody else by now.
+    // By the child's own handle: a pid of an ended process may belong to another one by now.
     signal: (name) => void child.kill(name),
   };
 }

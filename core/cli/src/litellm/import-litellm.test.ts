@@ -38,7 +38,7 @@ const small = (text: string) => importLitellm(text, "c.yaml");
 describe("an imported configuration of forty models", () => {
   it("passes sluice check, with all of its models", () => {
     expect(checked.findings.map(formatFinding)).toEqual([]);
-    // 41 names in the file without those that nobody serves, two aliases, and echo.
+    // 41 names in the file without those that no provider serves, two aliases, and echo.
     expect(imported.models).toBeGreaterThanOrEqual(40);
     expect(checked.snapshot?.models).toHaveLength(imported.models + 1);
     expect(checked.snapshot?.models.filter(({ targets }) => targets.length === 0)).toEqual([]);
@@ -232,8 +232,8 @@ litellm_settings: { default_fallbacks: [b], fallbacks: [{ v: [a, w] }] }
 `);
     const { models } = parse(files["config/gateway.yaml"] ?? "") as { models: { fallbacks?: { general: unknown } }[] };
     expect(models.slice(0, 4).map(({ fallbacks }) => fallbacks?.general)).toEqual([["b"], undefined, ["w"], undefined]);
-    const told = notes.filter(({ why }) => why.includes("for the mode"));
-    expect(told.map(({ why }) => why)).toContain(
+    const modeNotes = notes.filter(({ why }) => why.includes("for the mode"));
+    expect(modeNotes.map(({ why }) => why)).toContain(
       "the fallback a is for the mode chat, and v for embedding: it could answer nothing",
     );
   });

@@ -66,7 +66,13 @@ describe("the description of a record", () => {
 
   it("gives a note to the step around what was running, where two have one name", () => {
     const note = (step: string, place: number, about?: string) => ({ step, place, text: step, about });
-    const notes = [note("twice", 1, "a"), note("twice", 2, "b"), note("twice", 4, "c"), note("twice", 0, "d"), note("nobody", 1)];
+    const notes = [
+      note("twice", 1, "a"),
+      note("twice", 2, "b"),
+      note("twice", 4, "c"),
+      note("twice", 0, "d"),
+      note("unknown", 1),
+    ];
     expect(describeRecord(record({ notes })).steps.map(({ decisions }) => decisions)).toEqual([
       [],
       ["twice: a", "twice: b", "twice: d"],

@@ -61,7 +61,7 @@ describe("the rows of an exchange", () => {
   });
 
   it("mark a call that was sent and lost, with the rule by which it was billed where there is one", () => {
-    for (const [ambiguousBilling, told] of [
+    for (const [ambiguousBilling, expected] of [
       ["input_only", { on_ambiguous: "input_only" }],
       ["free", { on_ambiguous: "free" }],
       [undefined, {}],
@@ -76,7 +76,7 @@ describe("the rows of an exchange", () => {
       Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), { ...lost, isUnanswered: true });
       Object.assign(beginAttempt(exchange, fakeTarget("two"), "openai"), lost);
       const metadata = spendRows(exchange, clock).map((row) => row.metadata);
-      expect(metadata).toEqual([{ x: 1, ambiguous: true, ...told }, { x: 1 }]);
+      expect(metadata).toEqual([{ x: 1, ambiguous: true, ...expected }, { x: 1 }]);
     }
   });
 
@@ -175,7 +175,7 @@ describe("the rows of an exchange", () => {
     expect(spendRows(open(), clock)[0]?.tags).toEqual(["a", "b", "c"]);
   });
 
-  it("are unpriced, not free, when nobody priced them", () => {
+  it("are unpriced, not free, when no step set a price", () => {
     const exchange = open();
     beginAttempt(exchange, fakeTarget(), "openai").outcome = "success";
     expect(spendRows(exchange, clock)).toMatchObject([{ costStatus: "unpriced", costNanoUsd: null, totalTokens: null }]);

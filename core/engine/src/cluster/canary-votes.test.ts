@@ -16,43 +16,43 @@ const time = (requests: number): CanaryVerdict => ({
 });
 
 function open(...voters: readonly string[]) {
-  const told: ToWorker[] = [];
+  const sent: ToWorker[] = [];
   const desk = new CanaryVotes(
     () => voters,
-    (message) => void told.push(message),
+    (message) => void sent.push(message),
   );
-  return { desk, told };
+  return { desk, sent };
 }
 
 describe("a canary of several workers", () => {
   it("is promoted by the requests of all together", () => {
-    const { desk, told } = open("one", "two");
+    const { desk, sent } = open("one", "two");
     desk.take("one", time(12));
-    expect(told).toEqual([]);
+    expect(sent).toEqual([]);
     desk.take("two", time(8));
-    expect(told).toEqual([{ type: "end-canary", digest: DIGEST, end: "promoted", reason: "its time is over" }]);
+    expect(sent).toEqual([{ type: "end-canary", digest: DIGEST, end: "promoted", reason: "its time is over" }]);
   });
 
   it("is returned when all of them together had too few", () => {
-    const { desk, told } = open("one", "two");
+    const { desk, sent } = open("one", "two");
     desk.take("one", time(12));
     desk.take("two", time(7));
-    expect(told).toMatchObject([{ end: "returned", reason: expect.stringContaining("it had 19 of the 20 requests") }]);
+    expect(sent).toMatchObject([{ end: "returned", reason: expect.stringContaining("it had 19 of the 20 requests") }]);
   });
 
   it("is returned at once by a fault that one of them saw, whatever others have said", () => {
-    const { desk, told } = open("one", "two");
+    const { desk, sent } = open("one", "two");
     desk.take("one", time(100));
     desk.take("two", { ...time(20), kind: "fault", reason: "too many failed" });
-    expect(told).toMatchObject([{ end: "returned", reason: "too many failed" }]);
+    expect(sent).toMatchObject([{ end: "returned", reason: "too many failed" }]);
     vi.advanceTimersByTime(10_000);
-    expect(told).toHaveLength(1);
+    expect(sent).toHaveLength(1);
   });
 
   it("does not wait for ever for one that is gone", () => {
-    const { desk, told } = open("one", "two");
+    const { desk, sent } = open("one", "two");
     desk.take("one", time(20));
     vi.advanceTimersByTime(3_000);
-    expect(told).toMatchObject([{ end: "promoted" }]);
+    expect(sent).toMatchObject([{ end: "promoted" }]);
   });
 });

@@ -22,7 +22,7 @@ function monitorOf(limitMs: number) {
         monitor.look();
       }
     },
-    /** This process itself stands still. */
+    /** This process itself is blocked. */
     stall(ms: number) {
       nowMs += ms;
       monitor.look();

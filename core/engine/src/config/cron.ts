@@ -1,4 +1,4 @@
-/** Cron expressions: which minutes they mean. Five fields, as in crontab(5). */
+/** Parses cron expressions of five fields, as in crontab(5), and matches minutes. */
 
 /** The minutes of an expression. Each field lists what it allows. */
 export interface Cron {
@@ -14,8 +14,8 @@ export interface Cron {
 
 interface Field {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   readonly names?: readonly string[];
 }
 
@@ -23,14 +23,14 @@ const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const FIELDS: readonly [Field, Field, Field, Field, Field] = [
-  { name: "minute", least: 0, most: 59 },
-  { name: "hour", least: 0, most: 23 },
-  { name: "day of the month", least: 1, most: 31 },
-  { name: "month", least: 1, most: 12, names: MONTHS },
-  { name: "day of the week", least: 0, most: 7, names: WEEKDAYS },
+  { name: "minute", min: 0, max: 59 },
+  { name: "hour", min: 0, max: 23 },
+  { name: "day of the month", min: 1, max: 31 },
+  { name: "month", min: 1, max: 12, names: MONTHS },
+  { name: "day of the week", min: 0, max: 7, names: WEEKDAYS },
 ];
 
-/** Reads an expression. Throws an Error that says which field is wrong. */
+/** Reads an expression. Throws an Error that names the wrong field. */
 export function parseCron(text: string): Cron {
   const parts = text.trim().split(/\s+/);
   if (parts.length !== FIELDS.length) throw new Error(`it has ${parts.length} fields, not ${FIELDS.length}`);
@@ -45,7 +45,7 @@ export function parseCron(text: string): Cron {
   };
 }
 
-/** Whether a minute is meant. `local` is the time that the zone's clocks show, written as if it were UTC. */
+/** Whether an expression includes a minute. `local` is the time that the zone's clocks show, written as if it were UTC. */
 export function matchesCron(cron: Cron, local: Date): boolean {
   const isDay = cron.days.includes(local.getUTCDate());
   const isWeekday = cron.weekdays.includes(local.getUTCDay());
@@ -64,7 +64,7 @@ function valuesOf(text: string, field: Field): number[] {
     const every = step === undefined ? 1 : Number(step);
     const [from, to] = rangeOf(range, field, step !== undefined);
     if (from === undefined || to === undefined || from > to || every === 0) {
-      throw new Error(`its ${field.name} is ${JSON.stringify(text)}; that takes ${field.least} to ${field.most}`);
+      throw new Error(`its ${field.name} is ${JSON.stringify(text)}, outside ${field.min} to ${field.max}`);
     }
     for (let value = from; value <= to; value += every) values.add(value);
   }
@@ -72,16 +72,16 @@ function valuesOf(text: string, field: Field): number[] {
 }
 
 function rangeOf(text: string, field: Field, hasStep: boolean): readonly (number | undefined)[] {
-  if (text === "*") return [field.least, field.most];
+  if (text === "*") return [field.min, field.max];
   const [first = "", last] = text.split("-", 2);
   const from = numberOf(first, field);
-  if (last === undefined) return [from, hasStep ? field.most : from];
+  if (last === undefined) return [from, hasStep ? field.max : from];
   return [from, numberOf(last, field)];
 }
 
-function numberOf(text: string, { least, most, names }: Field): number | undefined {
+function numberOf(text: string, { min, max, names }: Field): number | undefined {
   const named = names?.indexOf(text.toLowerCase()) ?? -1;
-  if (named >= 0) return named + least;
+  if (named >= 0) return named + min;
   const value = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  return value >= least && value <= most ? value : undefined;
+  return value >= min && value <= max ? value : undefined;
 }

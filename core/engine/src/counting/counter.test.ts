@@ -6,7 +6,7 @@ import { createCounter, type ProcessCounter } from "./counter.ts";
 
 const MISBEHAVING = new URL("./misbehaving-worker.fixture.ts", import.meta.url).href;
 const clock = { now: Date.now, monotonic: () => performance.now() };
-const LONG = "The gateway counts what nobody tells. ".repeat(2_000);
+const LONG = "The gateway counts missing usage.  ".repeat(2_000);
 
 let counter: ProcessCounter | undefined;
 

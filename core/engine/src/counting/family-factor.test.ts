@@ -15,7 +15,7 @@ describe("the family of a model", () => {
 });
 
 describe("factors of families", () => {
-  it("are 1 until somebody reports, then follow the reports", () => {
+  it("are 1 until the first report, then follow the reports", () => {
     const factors = createFamilyFactors();
     expect(factors.of("claude-3-opus")).toBe(1);
     factors.observe("claude-3-opus", 120, 100);

@@ -34,8 +34,8 @@ export interface Leaseholder {
 const START_TIMEOUT_MS = 10_000;
 
 /**
- * Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's name. With stand-ins it is one
- * for a rehearsal: its guardrails have been started and tested before.
+ * Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's name. With stand-ins it is a
+ * generation for a preflight, whose guardrails were started and tested before.
  */
 export async function buildGeneration(
   process: ProcessParts,

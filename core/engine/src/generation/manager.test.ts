@@ -8,7 +8,7 @@ import { KeyRing } from "../resources/key-ring.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import type { ProcessParts } from "./parts.ts";
 import type { Generation, Leaseholder } from "./generation.ts";
-import type { Rehearse } from "./rollout/apply.ts";
+import type { Preflight } from "./rollout/apply.ts";
 import { GenerationManager } from "./manager.ts";
 
 const clock = fakeClock();
@@ -203,7 +203,7 @@ describe("applying a snapshot", () => {
     expect(events.some((event) => event.includes("gate b") || event.includes("gate c"))).toBe(false);
   });
 
-  it("that runs already, renewed, overtakes nobody", async () => {
+  it("that runs already and is only refreshed supersedes no waiting edit", async () => {
     let open: () => void = () => undefined;
     await manager.apply(snapshot("a"));
     gates.set("gate b", new Promise((resolve) => (open = resolve)));
@@ -365,19 +365,19 @@ describe("closing the manager", () => {
 
 describe("a candidate's own tests", () => {
   const failing: Finding = { at: line(30), message: "The test t fails.", fix: "Undo it." };
-  let rehearse: (signal: AbortSignal) => Promise<readonly Finding[]>;
-  const tested: Rehearse = async ({ number }, signal) => {
+  let preflight: (signal: AbortSignal) => Promise<readonly Finding[]>;
+  const tested: Preflight = async ({ number }, signal) => {
     events.push(`test ${number}`);
-    return rehearse(signal);
+    return preflight(signal);
   };
 
   beforeEach(() => {
-    rehearse = async () => [];
-    manager = new GenerationManager(parts(), { rehearse: tested });
+    preflight = async () => [];
+    manager = new GenerationManager(parts(), { preflight: tested });
   });
 
   it("run once everything is made, before it serves", async () => {
-    rehearse = async () => {
+    preflight = async () => {
       expect(manager.live).toBeUndefined();
       return [];
     };
@@ -388,18 +388,18 @@ describe("a candidate's own tests", () => {
   it("refuse it when one fails, and close what was made", async () => {
     await manager.apply(snapshot("a"));
     events.length = 0;
-    rehearse = async () => [failing];
+    preflight = async () => [failing];
     expect(await manager.apply(snapshot("b"))).toMatchObject({ outcome: "refused", digest: "b", findings: [failing] });
     expect(events).toEqual(["make end b", "start end b", "test 2", "stop end b", "close end b"]);
     expect(manager.live).toMatchObject({ number: 1 });
-    rehearse = async () => [];
+    preflight = async () => [];
     expect(await manager.apply(snapshot("c"))).toMatchObject({ outcome: "applied", generation: 2 });
   });
 
   it("refuse it when they cannot be run at all", async () => {
     await manager.apply(snapshot("a"));
     events.length = 0;
-    rehearse = () => Promise.reject(new Error("no memory"));
+    preflight = () => Promise.reject(new Error("no memory"));
     await expect(manager.apply(snapshot("b"))).rejects.toThrow("no memory");
     expect(events.slice(-2)).toEqual(["stop end b", "close end b"]);
     expect(manager.live).toMatchObject({ number: 1 });
@@ -409,10 +409,10 @@ describe("a candidate's own tests", () => {
     await manager.apply(snapshot("a"));
     let isTesting: () => void;
     const testing = new Promise<void>((resolve) => (isTesting = resolve));
-    rehearse = async (signal) => {
+    preflight = async (signal) => {
       isTesting();
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      rehearse = async () => [];
+      preflight = async () => [];
       return [];
     };
     const older = manager.apply(snapshot("b"));
@@ -426,7 +426,7 @@ describe("a candidate's own tests", () => {
     await manager.apply(snapshot("a"));
     let end: () => void = () => undefined;
     const testing = Promise.withResolvers<void>();
-    rehearse = async (signal) => {
+    preflight = async (signal) => {
       testing.resolve();
       await new Promise<void>((resolve) => {
         end = resolve;
@@ -444,7 +444,7 @@ describe("a candidate's own tests", () => {
   });
 
   it("are not asked of contents that have served before", async () => {
-    rehearse = async () => [failing];
+    preflight = async () => [failing];
     expect(await manager.apply(snapshot("a"), { hasServed: true })).toMatchObject({ outcome: "applied" });
     expect(events).not.toContain("test 1");
   });

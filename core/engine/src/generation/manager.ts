@@ -15,7 +15,7 @@ import {
   noOutcomes,
   type ManagerOptions,
   type ManagerStatus,
-  type Rehearse,
+  type Preflight,
   type Tested,
   type Waiting,
 } from "./rollout/apply.ts";
@@ -45,7 +45,7 @@ export class GenerationManager {
   readonly #definitions: Definitions;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #rehearse: Rehearse | undefined;
+  readonly #preflight: Preflight | undefined;
   readonly #monitor: RolloutMonitor | undefined;
   readonly #draining = new Map<Generation, Promise<void>>();
   /** Where the rollout stands: changed by `#dispatch` alone. */
@@ -64,8 +64,8 @@ export class GenerationManager {
   /** Ends a wait for room and the tests of a candidate: a newer one came, or the manager closes. */
   #onOvertaken: (() => void) | undefined;
 
-  constructor(process: ProcessParts, { lastNumber = 0, rehearse, monitor, numberOf, onVerdict, onServe }: ManagerOptions = {}) {
-    this.#rehearse = rehearse;
+  constructor(process: ProcessParts, { lastNumber = 0, preflight, monitor, numberOf, onVerdict, onServe }: ManagerOptions = {}) {
+    this.#preflight = preflight;
     this.#monitor = monitor;
     this.#onVerdict = onVerdict ?? ((verdict) => this.endCanary(...endOf([verdict])));
     this.#numberOf = numberOf ?? ((_digest, last) => last + 1);
@@ -241,12 +241,12 @@ export class GenerationManager {
 
   /** Findings of the candidate's own tests. A newer candidate cuts them short, and so does the end of the manager. */
   async #test(candidate: Generation, { hasServed = false }: ApplyOptions): Promise<Tested> {
-    if (this.#rehearse === undefined || hasServed) return { failures: [], isCut: false };
+    if (this.#preflight === undefined || hasServed) return { failures: [], isCut: false };
     const controller = new AbortController();
     this.#onOvertaken = () => controller.abort();
     if (isOvertaken(this.#state)) controller.abort();
     try {
-      const failures = await this.#rehearse(candidate, controller.signal);
+      const failures = await this.#preflight(candidate, controller.signal);
       return { failures, isCut: controller.signal.aborted };
     } catch (error) {
       await candidate.drain(0);

@@ -74,7 +74,7 @@ describe("the catalogue", () => {
     expect(catalog.list().map(({ id }) => id)).toEqual(["gpt-4o", "openai/*", "openai/ft-*", "*"]);
   });
 
-  it("gives nobody something to change", () => {
+  it("returns frozen models", () => {
     expect(Object.isFrozen(catalog.find("gpt-4o"))).toBe(true);
     expect(Object.isFrozen(catalog.find("openai/o3"))).toBe(true);
   });

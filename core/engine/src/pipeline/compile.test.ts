@@ -57,8 +57,8 @@ describe("compilePipelines", () => {
   });
 
   it("refuses a step that no plugin provides", () => {
-    const unknown = snapshotOf({ pipelines: [pipelineOf(["nobody"])] });
-    expect(() => compilePipelines(unknown, definitions, () => fakeHost())).toThrow("No plugin provides the step nobody.");
+    const unknown = snapshotOf({ pipelines: [pipelineOf(["absent"])] });
+    expect(() => compilePipelines(unknown, definitions, () => fakeHost())).toThrow("No plugin provides the step absent.");
   });
 });
 

@@ -58,22 +58,22 @@ describe("the deadline of an exchange", () => {
 });
 
 describe("the end of an exchange", () => {
-  it("is told to everybody who waits for it, once", () => {
+  it("runs each registered callback once", () => {
     const exchange = open(fakeRequest({}));
-    const told: string[] = [];
-    exchange.onSettle(() => told.push("first"));
-    exchange.onSettle(() => told.push("second"));
-    expect(told).toEqual([]);
+    const calls: string[] = [];
+    exchange.onSettle(() => calls.push("first"));
+    exchange.onSettle(() => calls.push("second"));
+    expect(calls).toEqual([]);
     exchange.end();
     exchange.end();
-    expect(told).toEqual(["first", "second"]);
+    expect(calls).toEqual(["first", "second"]);
   });
 
-  it("is told at once to those who come after it", () => {
+  it("runs a callback immediately that is registered later", () => {
     const exchange = open(fakeRequest({}));
     exchange.end();
-    const told: string[] = [];
-    exchange.onSettle(() => told.push("late"));
-    expect(told).toEqual(["late"]);
+    const calls: string[] = [];
+    exchange.onSettle(() => calls.push("late"));
+    expect(calls).toEqual(["late"]);
   });
 });

@@ -89,12 +89,12 @@ describe("an expectation that does not hold", () => {
     ["upstream_body_lacks: Hello", 'expected no upstream body with "Hello", but there was one'],
     ["rows: [failure]", "expected the rows [failure], but they were [success]"],
     ["cost: 1", "expected a cost of $1, but it was $0.00002"],
-  ])("%s is told with what came", async (expectation, said) => {
+  ])("%s is reported with the actual value", async (expectation, said) => {
     const results = await run(one(`request: ${HELLO}, upstream: [{ reply: yes }], expect: { ${expectation} }`));
     expect(messagesOf(results)).toEqual([expect.stringContaining(`The test "t" fails: ${said}`)]);
   });
 
-  it("is told with every other one of the test", async () => {
+  it("is reported with every other one of the test", async () => {
     const results = await run(one(`request: ${HELLO}, upstream: [{}], expect: { status: 201, rows: [], cost: 0 }`));
     expect(messagesOf(results)).toHaveLength(3);
   });
@@ -147,8 +147,8 @@ describe("an upstream", () => {
       `${key}, request: ${request}, expect: { status: 200, text: Hello, upstream_calls: 1, targets: [echo/echo] }`,
     );
     expect(messagesOf(await run(echoed))).toEqual([]);
-    const told = one(`${key}, request: ${request}, upstream: [{ status: 500 }], expect: { status: 502, upstream_calls: 1 }`);
-    expect(messagesOf(await run(told))).toEqual([]);
+    const scripted = one(`${key}, request: ${request}, upstream: [{ status: 500 }], expect: { status: 502, upstream_calls: 1 }`);
+    expect(messagesOf(await run(scripted))).toEqual([]);
   });
 
   it("that is called more often than the test says fails it, whatever else is expected", async () => {
@@ -207,7 +207,7 @@ describe("time", () => {
     expect(messagesOf(results)).toEqual([expect.stringMatching(/^The test "t" did not run: .*test_budget/)]);
   });
 
-  it("that nobody wants to wait ends the run", async () => {
+  it("that ends by an aborted signal ends the run", async () => {
     expect(await run(undefined, { begin: () => AbortSignal.abort() })).toEqual([]);
     // The upstream is silent for longer than that.
     const silent = one(`request: ${HELLO}, upstream: [{ silent: true }], expect: { status: 504 }`);

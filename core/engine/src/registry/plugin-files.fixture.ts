@@ -19,7 +19,7 @@ function write(name: string, text: string): void {
 write("word.ts", 'export { word } from "./deep.ts";');
 write("deep.ts", 'export const word: string = "first";');
 write("late.ts", "export const isLate = true;");
-write("stranger.ts", "export {};");
+write("unrelated.ts", "export {};");
 write(
   "says.ts",
   `import { word } from "./word.ts";
@@ -33,7 +33,7 @@ write("word.ts", 'export { word } from "./deep.ts"; // changed while the gateway
 const watch = watchPluginFiles(definitions.plugins, fakeLog(lines), "do this");
 const early = watch.waiting;
 write("deep.ts", 'export const word: string = "second";');
-write("stranger.ts", "export const other = 1;");
+write("unrelated.ts", "export const other = 1;");
 write("late.ts", "export const isLate = 1;");
 const deep = watch.waiting;
 write("deep.ts", 'export const word: string = "first";');

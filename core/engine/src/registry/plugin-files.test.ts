@@ -25,7 +25,7 @@ describe("files of plugins that wait for a restart", () => {
     expect(seen).toMatchObject({ findings: [], deep: paths("word.ts", "deep.ts") });
   });
 
-  it("are those too that changed before anybody looked", () => {
+  it("include files that changed before the first look", () => {
     expect(seen["early"]).toEqual(paths("word.ts"));
   });
 

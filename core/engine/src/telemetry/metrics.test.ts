@@ -37,7 +37,7 @@ describe("metrics", () => {
     ]);
   });
 
-  it("are one cell for the same name and labels, whoever asks", () => {
+  it("are one cell for the same name and labels, from any caller", () => {
     const { metrics } = registry();
     const description = { name: "n_total", help: "Ns.", labels: ["a", "b"] };
     metrics.counter(description).with("1", "2").add();

@@ -105,7 +105,7 @@ describe("a chunk writer", () => {
 });
 
 describe("a stream translator", () => {
-  it("is told of the end where its dialect has no mark of it, and of a call's extra content", () => {
+  it("is notified of the end when its dialect has no end mark, and of a call's extra content", () => {
     const request = requestOf({}, { provider: "p", model: "m", operation: "chat", stream: true });
     const texts: string[] = [];
     let dones = 0;

@@ -8,7 +8,7 @@ describe("a document of bytes", () => {
     expect(bytesDocument(bytes).bytes).toBe(bytes);
   });
 
-  it("is parsed for whoever looks", () => {
+  it("is parsed on access", () => {
     expect(bytesDocument(bytes).value.b).toEqual([1]);
   });
 

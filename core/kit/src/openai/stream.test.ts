@@ -99,7 +99,7 @@ describe("the translator", () => {
     expect(translate("m", "", "", "", "", "", content).frames).toHaveLength(1);
   });
 
-  it("throws for an error that is told by the event's name, or as a bare text", () => {
+  it("throws for an error in the event's name, or as a bare text", () => {
     const event = (data: string, name?: string) => () => createChatTranslator("m").event({ event: name, data }, openSink().sink);
     expect(event('{"message":"full","type":"overloaded_error"}', "error")).toThrow(
       expect.objectContaining({ code: "upstream_overloaded" }),

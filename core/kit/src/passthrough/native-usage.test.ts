@@ -239,7 +239,7 @@ describe("a meter", () => {
     'data: {"candidates":[],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":8}}\r\n\r\n',
   ].join("");
 
-  it("counts a bare image that says how it ended, and no file that somebody fetched", () => {
+  it("counts a bare image with a finish reason, and no file that a client fetched", () => {
     expect(createUsageMeter({ contentType: "image/png", finishReason: "SUCCESS" }).end()).toMatchObject({
       totalTokens: 0,
       images: { count: 1 },

@@ -41,9 +41,9 @@ describe("the parts of a bound", () => {
   it("have a least size while anything is free, and a share for one key alone", () => {
     const parts = new Parts();
     expect(fill(parts, holder("a"), { capacity: 100, share: 0.9 })).toBe(90);
-    expect(fill(parts, holder("b"), { capacity: 100, least: 8 })).toBe(8);
+    expect(fill(parts, holder("b"), { capacity: 100, min: 8 })).toBe(8);
     expect(fill(parts, holder("c"), { capacity: 100, share: 1 })).toBe(2);
-    expect(parts.mayTake(holder("d"), { capacity: 100, least: 8 })).toBe(false);
+    expect(parts.mayTake(holder("d"), { capacity: 100, min: 8 })).toBe(false);
   });
 
   it("are forgotten when nothing is held", () => {

@@ -13,7 +13,7 @@ export interface PartLimits {
   /** The maximum of all holders together. */
   readonly capacity: number;
   /** The amount that one holder may always have while capacity is free. Default 1. */
-  readonly least?: number;
+  readonly min?: number;
   /** The share of the capacity for a single holder, above 0 and at most 1. Default 0.5. */
   readonly share?: number;
 }
@@ -54,16 +54,16 @@ export class Parts {
    * Whether a holder may take one more, or `amount` at once. A single take may exceed the part, but
    * never the free capacity.
    */
-  mayTake(holder: Holder, { capacity, least = 1, share = 0.5 }: PartLimits, amount = 1): boolean {
+  mayTake(holder: Holder, { capacity, min = 1, share = 0.5 }: PartLimits, amount = 1): boolean {
     const free = capacity - this.#held;
     if (free < amount) return false;
     const own = this.heldBy(holder);
     const ofTeam = holder.team === undefined ? own : (this.#byTeam.get(holder.team) ?? 0);
-    if (ofTeam < least || share >= 1) return true;
+    if (ofTeam < min || share >= 1) return true;
     // A rounding error of a share such as 0.9 must not add a place.
     const part = (free * share) / (1 - share) - 1e-9;
     // Within its team a key leaves capacity to the other keys, as the team does to other teams.
-    return ofTeam < part && (holder.team === undefined || own < Math.max(least, part - ofTeam));
+    return ofTeam < part && (holder.team === undefined || own < Math.max(min, part - ofTeam));
   }
 
   take({ key, team }: Holder, amount = 1): void {

@@ -234,7 +234,7 @@ describe("back-pressure", () => {
     return { server, whenStalled };
   }
 
-  it("stops the upstream while nobody reads", async () => {
+  it("stops the upstream while the reply is not read", async () => {
     const { server, whenStalled } = await serveMuch();
     const { body } = await openPool().send(get(server), within());
     await whenStalled;

@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import type { JsonValue } from "@sluice/contract";
 import { hasRepeatedMembers } from "./repeated.ts";
 
-describe("members that stand twice", () => {
+describe("repeated members", () => {
   it.each([
     ['{"a":1,"a":2}', true],
     ['[{"b":{"a":1,"\\u0061":2}}]', true],
     ['{"a":":","b":"\\"a\\":1"}', false],
     ['{"a":"\\\\","b":{"a":[]}}', false],
     ["[]", false],
-  ])("are told in %s: %s", (text, isRepeated) => {
+  ])("are found in %s: %s", (text, isRepeated) => {
     expect(hasRepeatedMembers(text, JSON.parse(text) as JsonValue)).toBe(isRepeated);
   });
 

@@ -47,7 +47,7 @@ describe("scripted connections", () => {
     await expect(body()).rejects.toMatchObject({ code });
   });
 
-  it("end with the reason of whoever aborts, before and while a response comes", async () => {
+  it("end with the reason of the abort, before and during a response", async () => {
     await expect(send(OK, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
     const controller = new AbortController();
     const waiting = send({ kind: "silent" }, controller.signal);

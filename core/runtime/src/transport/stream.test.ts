@@ -255,7 +255,7 @@ describe("a reader that goes away", () => {
 });
 
 describe("a stream without its end mark", () => {
-  it("is whole when it has finished and told its usage", async () => {
+  it("is whole when it has finished and reported its usage", async () => {
     const wire = new Wire().say(ROLE, HELLO, STOP, USAGE).end();
     expect(await drain(await wire.open())).toEqual({ texts: [ROLE, HELLO, STOP], error: undefined });
     expect(wire.attempt.outcome).toBe("success");

@@ -12,7 +12,7 @@ import type { Secret } from "@sluice/contract";
 import { type CaseRow, readTable } from "./case-table.ts";
 import { recordCase } from "./record.ts";
 
-const KEY = "a-key-that-nobody-may-read-0123456789";
+const KEY = "a-key-that-no-log-may-hold-0123456789";
 const folder = mkdtempSync(join(tmpdir(), "sluice-record-"));
 let server: Server;
 let answer: { status: number; type: string; body: string };

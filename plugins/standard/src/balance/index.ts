@@ -22,7 +22,7 @@ import { stickyKey } from "./sticky.ts";
 import { Deployments } from "../deployments/deployment.ts";
 import { Lease } from "../deployments/lease.ts";
 import { isOwnLimit } from "../limits/refusal.ts";
-import { mayTryAgain, wasCalled } from "../retry/attempt-budget.ts";
+import { mayAttemptAgain, wasCalled } from "../retry/attempt-budget.ts";
 
 const NO_MEMBERS: ReadonlySet<GroupMember> = new Set();
 
@@ -141,7 +141,7 @@ export const balance = defineStep<BalanceConfig>({
             // A target that was not called keeps its call, whatever retries and other branches have spent.
             const isNew = (member: GroupMember, index: number): boolean =>
               !tried.includes(member) && !wasCalled(exchange, targets[index]?.id ?? "");
-            if (isOver || !(mayTryAgain(exchange) || group.members.some(isNew))) throw error;
+            if (isOver || !(mayAttemptAgain(exchange) || group.members.some(isNew))) throw error;
             failure = sooner(failure, error as GatewayError);
             continue;
           }

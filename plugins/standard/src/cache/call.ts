@@ -22,7 +22,7 @@ import {
 } from "@sluice/contract";
 import type { CacheOptions } from "./config.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
-import { type Flight, type Flights, isOwnFailure, type FlightResult } from "./single-flight.ts";
+import { type SingleFlight, type SingleFlightGroup, isOwnFailure, type FlightResult } from "./single-flight.ts";
 import type { CacheKeys } from "./key.ts";
 import { ReplayBuffer } from "./replay-buffer.ts";
 import type { CacheDirectives } from "./directives.ts";
@@ -36,7 +36,7 @@ export interface CacheParts {
   readonly host: Host;
   readonly options: CacheOptions;
   readonly keys: CacheKeys;
-  readonly flights: Flights;
+  readonly flights: SingleFlightGroup;
 }
 
 /** The entry of a key, if it exists and is fresh enough. A failing cache has no entries. Never throws or rejects. */
@@ -90,9 +90,9 @@ export function runShared(call: SharedCall): Promise<void> {
 }
 
 /** Joins a running call. When it fails for its leader's own reasons, one waiting request makes the next call. */
-async function joinOrLead(call: SharedCall, first: Flight): Promise<void> {
+async function joinOrLead(call: SharedCall, first: SingleFlight): Promise<void> {
   const { parts, key, ctx } = call;
-  for (let flight: Flight | undefined = first; flight !== undefined; flight = parts.flights.find(key)) {
+  for (let flight: SingleFlight | undefined = first; flight !== undefined; flight = parts.flights.find(key)) {
     const end = await join(flight, ctx.exchange, parts.host);
     if (end === "served") return;
     if (end === "withheld") return lead(call, false);
@@ -123,7 +123,7 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
       return;
     }
     const listener = result.kind === "stream" ? result.buffer.join() : undefined;
-    flight.land(result);
+    flight.complete(result);
     exchange.lifetime.onSettle(() =>
       settle(
         () => store(result),
@@ -184,7 +184,7 @@ function settle(store: () => Promise<void> | undefined, close: () => void, { log
  * Waits for the reply of a running call. `gone`: the call failed for its leader's own reasons.
  * `withheld`: a model answered that this key may not use.
  */
-async function join(flight: Flight, exchange: Exchange, host: Host): Promise<"served" | "gone" | "withheld"> {
+async function join(flight: SingleFlight, exchange: Exchange, host: Host): Promise<"served" | "gone" | "withheld"> {
   const { clock } = host;
   flight.join();
   let result: FlightResult;

@@ -88,7 +88,7 @@ function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeH
   return { run, calls: () => calls };
 }
 
-/** Everybody gets to where they wait. */
+/** Lets every pending call reach its wait. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const idOf = ({ reply }: Exchange): unknown => (reply?.kind === "whole" ? reply.document.value.id : undefined);
@@ -118,7 +118,7 @@ describe("the step cache", () => {
     expect([idOf(first), idOf(await run()), calls()]).toEqual(["reply 1", "reply 2", 2]);
   });
 
-  it("is told of a time to keep that no reply would be kept", () => {
+  it("refuses a time to live that would keep no reply", () => {
     expect(cache.check?.({ ...CONFIG, ttl: "24h" })).toEqual([]);
     expect(cache.check?.({ ...CONFIG, ttl: "48h" }).map(({ path, fix }) => [path, fix])).toEqual([
       [["ttl"], "write 24h or less, or raise `max_ttl`"],
@@ -174,7 +174,7 @@ describe("the step cache", () => {
     expect(await ask(["a", "b"], true)).toEqual({ prompt_tokens: 6, total_tokens: 6 });
   });
 
-  it("does not keep what somebody objects to while the reply goes out", async () => {
+  it("does not keep a reply that a step withholds while it is sent", async () => {
     const slots: unknown[] = [];
     const { run, calls } = setUp();
     await run(
@@ -193,7 +193,7 @@ describe("the step cache", () => {
     expect(calls()).toBe(2);
   });
 
-  it("makes one call of twins, and gives them all the upstream's error", async () => {
+  it("makes one call for equal requests, and gives all of them the upstream's error", async () => {
     const { run, calls } = setUp();
     const fails = new GatewayError("upstream_failed", "No.");
     const gate = Promise.withResolvers<void>();
@@ -222,7 +222,7 @@ describe("the step cache", () => {
     expect(calls()).toBe(2);
   });
 
-  it("lets one of the twins try when the first one's time is up", async () => {
+  it("lets another equal request call when the first one's time is up", async () => {
     const { run, calls } = setUp();
     const clock = new AbortController();
     const first = run({ gate: new Promise(() => undefined) }, { signal: clock.signal });

@@ -7,7 +7,7 @@ import { CACHE_HEADER, type CacheParts, findEntry, runShared } from "./call.ts";
 import { type CacheConfig, cacheFaults, cacheSchema, parseCacheConfig } from "./config.ts";
 import { runEmbeddings } from "./embeddings.ts";
 import { type Entry, servedFrom } from "./entry.ts";
-import { Flights, type FlightResult } from "./single-flight.ts";
+import { SingleFlightGroup, type FlightResult } from "./single-flight.ts";
 import { createCacheKeys } from "./key.ts";
 import { keepReply, replyOf } from "./reply.ts";
 import { mayUseCache, directivesOf } from "./directives.ts";
@@ -38,7 +38,7 @@ export const cache = defineStep<CacheConfig>({
       host,
       options,
       keys: createCacheKeys(options.scope, host.providers),
-      flights: host.shared("cache:flights", () => new Flights()),
+      flights: host.shared("cache:flights", () => new SingleFlightGroup()),
     };
     return {
       enter(exchange) {

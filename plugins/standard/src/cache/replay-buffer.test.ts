@@ -42,14 +42,14 @@ describe("a buffer", () => {
     expect(buffer.complete?.map(({ raw }) => raw)).toEqual(["a", "b", "c"]);
   });
 
-  it("keeps the usage from who did not ask for it", async () => {
+  it("withholds the usage from readers that did not ask for it", async () => {
     const buffer = new ReplayBuffer(source(["a", USAGE]).frames, 100);
     const listeners = [buffer.join(), buffer.join()] as const;
     expect(await textsOf(buffer.read(listeners[0], { ...options, wantsUsage: false }))).toEqual(["a"]);
     expect(await textsOf(buffer.read(listeners[1], options))).toEqual(["a", USAGE]);
   });
 
-  it("tells every reader the same failure", async () => {
+  it("gives every reader the same failure", async () => {
     const failure = new GatewayError("stream_truncated", "Cut.");
     const buffer = new ReplayBuffer(source(["a"], failure).frames, 100);
     const both = [buffer.read(buffer.join(), options), buffer.read(buffer.join(), options)];
@@ -82,7 +82,7 @@ describe("a buffer", () => {
     expect(await textsOf(second)).toEqual(["a", "b"]);
   });
 
-  it("holds no more than its bound, whoever lags, and then admits nobody", async () => {
+  it("holds no more than its bound for slow readers, and then admits no new reader", async () => {
     const texts = Array.from({ length: 50 }, (_, index) => String(index).padStart(10, "0"));
     const buffer = new ReplayBuffer(source(texts).frames, 100);
     const lagging = buffer.read(buffer.join(), options);

@@ -29,14 +29,14 @@ export function isOwnFailure(error: unknown): boolean {
 }
 
 /** One running call. It ends when no request waits for it, and at its leader's deadline. */
-export class Flight {
+export class SingleFlight {
   /** Ends the call: the leader's branch ends with it. */
   readonly controller = new AbortController();
   /** Made for the first request that waits besides the leader. */
   #awaited: PromiseWithResolvers<FlightResult> | undefined;
   #waiting = 1;
   #timer: NodeJS.Timeout | undefined;
-  #landed: FlightResult | undefined;
+  #result: FlightResult | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   /** The result of the call. Rejects with its failure. */
@@ -45,7 +45,7 @@ export class Flight {
       this.#awaited = Promise.withResolvers<FlightResult>();
       // All waiting requests may have left.
       this.#awaited.promise.catch(() => undefined);
-      if (this.#landed !== undefined) this.#awaited.resolve(this.#landed);
+      if (this.#result !== undefined) this.#awaited.resolve(this.#result);
       else if (this.#failure !== undefined) this.#awaited.reject(this.#failure.error);
     }
     return this.#awaited.promise;
@@ -53,7 +53,7 @@ export class Flight {
 
   /** Whether another request may wait for it. */
   get isOpen(): boolean {
-    return !this.controller.signal.aborted && (this.#landed?.kind !== "stream" || this.#landed.buffer.isOpen);
+    return !this.controller.signal.aborted && (this.#result?.kind !== "stream" || this.#result.buffer.isOpen);
   }
 
   /**
@@ -88,11 +88,11 @@ export class Flight {
   /** Removes a waiter. Before the result, the last one ends the call; afterwards the buffer counts its readers. */
   leave(reason: unknown): void {
     this.#waiting -= 1;
-    if (this.#waiting === 0 && this.#landed === undefined) this.abort(reason);
+    if (this.#waiting === 0 && this.#result === undefined) this.abort(reason);
   }
 
-  land(result: FlightResult): void {
-    this.#landed = result;
+  complete(result: FlightResult): void {
+    this.#result = result;
     this.#awaited?.resolve(result);
   }
 
@@ -108,18 +108,18 @@ export class Flight {
 }
 
 /** The flights of this process, by their keys. Generations share them. */
-export class Flights implements SharedValue {
-  readonly #flights = new TransientMap<Flight>();
+export class SingleFlightGroup implements SharedValue {
+  readonly #flights = new TransientMap<SingleFlight>();
 
   /** A flight that another request may join. */
-  find(key: string): Flight | undefined {
+  find(key: string): SingleFlight | undefined {
     const flight = this.#flights.get(key);
     return flight?.isOpen === true ? flight : undefined;
   }
 
   /** A new flight. One that is not shared cannot be found. */
-  open(key: string, isShared: boolean): Flight {
-    const flight = new Flight();
+  open(key: string, isShared: boolean): SingleFlight {
+    const flight = new SingleFlight();
     if (isShared) this.#flights.set(key, flight);
     return flight;
   }
@@ -129,7 +129,7 @@ export class Flights implements SharedValue {
   }
 
   /** Removes a flight, so that no further request joins it. */
-  remove(key: string, flight: Flight): void {
+  remove(key: string, flight: SingleFlight): void {
     if (this.#flights.get(key) === flight) this.#flights.delete(key);
   }
 }

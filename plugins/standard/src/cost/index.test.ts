@@ -83,7 +83,7 @@ describe("terms", () => {
     expect((await costOf(config, name)).nanoUsd).toBe(expected);
   });
 
-  it("price a service tier: half for flex unless told otherwise, a provider's own first, others not at all", async () => {
+  it("price a service tier: half for flex by default, a provider's own first, others not at all", async () => {
     const tier = (serviceTier: string) => ({ usage: { ...usage, serviceTier } });
     expect((await costOf({}, "dear", tier("flex"))).nanoUsd).toBe(225_000);
     const config = { service_tiers: { priority: 2, "cheap/priority": 1.5 } };

@@ -177,12 +177,12 @@ describe("the fallback step", () => {
     "deadline_exceeded",
     "plugin_failed",
     "internal_error",
-  ] as const)("asks nobody else after %s", async (code) => {
+  ] as const)("has no fallback after %s", async (code) => {
     const first = error(code);
     expect(await run({ failing: { first } })).toMatchObject({ outcome: first, called: ["first"] });
   });
 
-  it("asks nobody else when the exchange has ended", async () => {
+  it("has no fallback after the end of the exchange", async () => {
     const signal = AbortSignal.abort(error("client_closed"));
     expect(await run({ failing: { first: DOWN }, exchange: { signal } })).toMatchObject({ outcome: DOWN, called: ["first"] });
   });
@@ -303,7 +303,7 @@ describe("a model that cannot stand in", () => {
     expect(exchange.headers.get("x-sluice-fallback-skipped")).toBe(skipped);
   });
 
-  it("is believed to do what the operator says, and what nobody denies", async () => {
+  it("can do what the operator declares, and what neither provider nor operator denies", async () => {
     const body = { messages: [said({ type: "image_url", image_url: { url: "https://x/y.png" } })] };
     const { called } = await run({ failing: { first: DOWN }, fields: { fallbacks: ["praised"] }, body });
     expect(called).toEqual(["first", "praised"]);

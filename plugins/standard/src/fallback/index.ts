@@ -7,7 +7,7 @@ import { finalError } from "./failure-class.ts";
 import { continuedFrames, isContinuable } from "./continue.ts";
 import { standInsOf } from "./lists.ts";
 import { StandInSearch } from "./search.ts";
-import { keepTry, limitTries } from "../retry/attempt-budget.ts";
+import { reserveAttempt, limitAttempts } from "../retry/attempt-budget.ts";
 
 /** Options of the step `fallback`. */
 export interface FallbackConfig {
@@ -71,14 +71,14 @@ export const fallback = defineStep<FallbackConfig>({
   create(config, host) {
     return {
       async run({ exchange }, next) {
-        limitTries(exchange, config.max_attempts);
+        limitAttempts(exchange, config.max_attempts);
         const { model, request } = exchange;
         if (model === undefined || request === undefined) return next();
         const standIns = standInsOf(request, model);
         exchange.headers.set(COUNT_HEADER, "0");
         const { classes, max } = config;
         const search = new StandInSearch({ exchange, host, model, request, standIns, classes, max });
-        keepTry(exchange, search);
+        reserveAttempt(exchange, search);
         try {
           await next();
         } catch (error) {

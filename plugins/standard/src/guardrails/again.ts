@@ -4,7 +4,7 @@ import { defineSlot } from "@sluice/kit";
 import { discardReply, recordGuardrail, SERVED } from "@sluice/runtime";
 import { AskAgain, violation } from "@sluice/runtime/guard";
 import { type Exchange, type Frame, GatewayError, isGatewayError, type Next, type Reply } from "@sluice/contract";
-import { mayTryAgain } from "../retry/attempt-budget.ts";
+import { mayAttemptAgain } from "../retry/attempt-budget.ts";
 
 /** Frames that are read of a refused stream after the refusal: its usage, and its end. */
 const MAX_READ_ON = 64;
@@ -30,7 +30,7 @@ export function isAskedAgain(exchange: Exchange): boolean {
 export async function replyOrAnother(exchange: Exchange, next: Next, guard: GuardReply): Promise<Reply | undefined> {
   const { model, target, request } = exchange;
   await next();
-  const isOpen = mayTryAgain(exchange) && exchange.reply?.kind !== "bytes" && !isAskedAgain(exchange);
+  const isOpen = mayAttemptAgain(exchange) && exchange.reply?.kind !== "bytes" && !isAskedAgain(exchange);
   try {
     return await guard(isOpen);
   } catch (error) {

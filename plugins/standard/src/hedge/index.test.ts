@@ -20,7 +20,7 @@ import {
   type FakeExchangeParts,
 } from "@sluice/testing";
 import { hedge, type HedgeConfig } from "./index.ts";
-import { limitTries } from "../retry/attempt-budget.ts";
+import { limitAttempts } from "../retry/attempt-budget.ts";
 
 const CONFIG: HedgeConfig = { after: "800ms", min_samples: 20, max_rate: "100%", max: 1 };
 const MODEL: Model = {
@@ -196,7 +196,7 @@ describe("the hedge step", () => {
   it("respects the bound of all tries, and the share of requests", async () => {
     const { run } = setUp();
     const bounded = run([{ afterMs: 2_000 }]);
-    limitTries(bounded.exchange, 1);
+    limitAttempts(bounded.exchange, 1);
     await vi.advanceTimersByTimeAsync(2_000);
     expect([(await bounded.end).error, bounded.exchange.attempts.length]).toEqual([undefined, 1]);
     const { settle, reload } = setUp({ max_rate: "10%" });

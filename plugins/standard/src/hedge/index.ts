@@ -6,7 +6,7 @@ import type { Host } from "@sluice/contract";
 import { type RaceEnd, race } from "./race.ts";
 import type { RecentTimes } from "./recent-times.ts";
 import { type HedgeRecord, openRecords } from "./record.ts";
-import { mayTryAgain } from "../retry/attempt-budget.ts";
+import { mayAttemptAgain } from "../retry/attempt-budget.ts";
 
 /** Options of the step `hedge`, as YAML says them. */
 export interface HedgeConfig {
@@ -98,7 +98,7 @@ export const hedge = defineStep<HedgeConfig>({
           next,
           clock,
           delayMs: delayOf(times, holder),
-          mayJoin: (runners) => runners <= config.max && mayTryAgain(exchange) && record.budget.take(percent, holder),
+          mayJoin: (runners) => runners <= config.max && mayAttemptAgain(exchange) && record.budget.take(percent, holder),
         });
         learn(end, times, holder, host);
         if (end.runners > 1) exchange.headers.set(COUNT_HEADER, String(end.runners - 1));

@@ -24,7 +24,7 @@ export class ConcurrencyLimiter {
     this.#parts = host.shared("limits-concurrency", () => new Places()).parts;
     const share = Number.parseInt(text, 10) / 100;
     const minimum = Math.max(1, Math.min(MIN_OF_KEY, Math.floor(capacity * share)));
-    this.#limits = { capacity, share, least: minimum };
+    this.#limits = { capacity, share, min: minimum };
   }
 
   /** Takes a place until the exchange is over. Throws `overloaded` when no place is free; the master key always gets one. */

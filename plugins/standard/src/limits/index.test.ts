@@ -246,7 +246,7 @@ describe("a budget", () => {
     await expect(enter(identity)).resolves.toBeDefined();
   });
 
-  it("of the options holds for users, tags, providers and everybody, whose money the master key spends too", async () => {
+  it("of the options holds for users, tags, providers and all callers, the master key among them", async () => {
     const one = { max: 0.000_000_025 };
     const { enter, state } = stage({
       config: {
@@ -344,7 +344,7 @@ describe("windows and slots", () => {
     expect(await reading(state, key)).toMatchObject({ windowUsed: 6 });
   });
 
-  it("say how the client's own stand, and not those that it shares with strangers", async () => {
+  it("report the client's own limits, and not those that it shares with other keys", async () => {
     const { enter } = stage({ config: { windows: [{ per: "model", requests: 2, window: "1m" }] } });
     const { exchange } = await enter(keyWith({ rpm: 5 }));
     expect(Object.fromEntries(exchange.headers)).toMatchObject({

@@ -12,7 +12,7 @@ import { callForImages } from "./image-calls.ts";
 import { callForInputs } from "./input-calls.ts";
 import { modelNotFound } from "../models/not-found.ts";
 import { settleParameters } from "./parameters.ts";
-import { joinTries } from "../retry/attempt-budget.ts";
+import { joinAttempts } from "../retry/attempt-budget.ts";
 import { openUpstreams } from "./upstreams.ts";
 
 /** Options of the step `provider`. */
@@ -109,10 +109,10 @@ export const provider = defineStep<ProviderConfig>({
         const inputsPerCall = capabilities.inputsPerCall?.(target.model) ?? Infinity;
         switch (exchange.operation) {
           case "images":
-            exchange.reply = await joinTries(exchange, () => callForImages(request, imagesPerCall, call));
+            exchange.reply = await joinAttempts(exchange, () => callForImages(request, imagesPerCall, call));
             return;
           case "embeddings":
-            exchange.reply = await joinTries(exchange, () => callForInputs(request, inputsPerCall, call));
+            exchange.reply = await joinAttempts(exchange, () => callForInputs(request, inputsPerCall, call));
             return;
           default:
             exchange.reply = await call(request);

@@ -111,13 +111,13 @@ describe("tools", () => {
 });
 
 describe("a parameter that the provider refuses by its value", () => {
-  it("is dropped where somebody said so, one after the other", () => {
+  it("is dropped where client or operator allow it, one after the other", () => {
     const { rest, dropped } = settle({ seed: 1, stop: "x", top_p: 1 }, { mayDrop: true, refuses: ["stop", "seed"] });
     expect(rest).toEqual({ top_p: 1 });
     expect(dropped).toBe("stop, seed");
   });
 
-  it("is left to the provider's own refusal where nobody did, and when it is no parameter", () => {
+  it("is left to the provider's own refusal where neither allows it, and when it is no parameter", () => {
     expect(() => settle({ stop: "x" }, { refuses: ["stop"] })).toThrow(expect.objectContaining({ param: "stop" }));
     expect(() => settle({}, { mayDrop: true, refuses: ["messages"] })).toThrow(expect.objectContaining({ param: "messages" }));
   });

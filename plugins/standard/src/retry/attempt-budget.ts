@@ -1,60 +1,60 @@
 /**
- * How often one request may be tried in all: a bound that fallback sets, and every step that tries again respects. Which models
- * keep a try beside it, and which attempts were one try.
+ * The attempt budget of a request: the maximum of attempts over retries, targets and models. The step `fallback` sets it; every
+ * step that calls an upstream again checks it. Parallel calls for one reply count as one attempt.
  */
 
 import type { Attempt, Exchange, GatewayError } from "@sluice/contract";
 import { defineSlot } from "@sluice/kit";
 import { parentOf } from "@sluice/kit/internals";
 
-interface Tries {
+interface AttemptBudget {
   max: number;
-  /** Attempts that were parts of one try: calls of one image request at the same time. */
+  /** Calls that do not count: a reply of several parallel calls counts as one attempt. */
   parts: number;
-  /** The calls of each try that took several and came to a reply. */
+  /** The calls of each reply that took several. */
   joined: (readonly Attempt[])[] | undefined;
-  /** Models that may still be asked; `undefined` without a step fallback. */
+  /** The remaining stand-in models; `undefined` without a step `fallback`. */
   standIns: StandInsLeft | undefined;
 }
 
-/** The models that may still be asked. */
+/** The remaining stand-in models of a request. */
 export interface StandInsLeft {
-  /** Whether one is listed that the key may use and that has a target. */
+  /** Whether the list has a model with a target that the key may use. */
   readonly isReady: boolean;
-  /** Whether one remains that can answer after a failure. */
+  /** Whether a remaining model can answer after this failure. */
   has(error: GatewayError): Promise<boolean>;
 }
 
-const TRIES = defineSlot<Tries>("tries");
+const ATTEMPT_BUDGET = defineSlot<AttemptBudget>("attempt budget");
 
-/** Bounds the tries of an exchange, over retries, targets and models. */
-export function limitTries(exchange: Exchange, max: number): void {
-  triesOf(exchange).max = max;
+/** Sets the maximum of attempts of an exchange, over retries, targets and models. */
+export function limitAttempts(exchange: Exchange, max: number): void {
+  budgetOf(exchange).max = max;
 }
 
-/** Whether an exchange may be tried once more. Without a bound it always may. */
-export function mayTryAgain(exchange: Exchange): boolean {
+/** Whether another attempt is within the budget. Without a budget it always is. */
+export function mayAttemptAgain(exchange: Exchange): boolean {
   return mayRepeat(exchange, 0);
 }
 
-/** Keeps one try for another model as long as one remains that can answer. */
-export function keepTry(exchange: Exchange, standIns: StandInsLeft): void {
-  triesOf(exchange).standIns = standIns;
+/** Reserves one attempt for a stand-in model while one remains that can answer. */
+export function reserveAttempt(exchange: Exchange, standIns: StandInsLeft): void {
+  budgetOf(exchange).standIns = standIns;
 }
 
-/** Whether another model stands ready, as far as can be seen without a look at the request. */
+/** Whether a stand-in model is ready. The check does not read the request. */
 export function hasReadyStandIn(exchange: Exchange): boolean {
-  return triesOf(exchange).standIns?.isReady === true;
+  return budgetOf(exchange).standIns?.isReady === true;
 }
 
-/** Whether another model remains that can answer an exchange after a failure. */
+/** Whether a stand-in model remains that can answer an exchange after a failure. */
 export async function hasStandIn(exchange: Exchange, error: GatewayError): Promise<boolean> {
-  return (await triesOf(exchange).standIns?.has(error)) === true;
+  return (await budgetOf(exchange).standIns?.has(error)) === true;
 }
 
-/** Whether the same target may be tried once more, when `kept` tries are left to others. */
+/** Whether the same target may have another attempt, when `kept` attempts stay reserved for others. */
 export function mayRepeat(exchange: Exchange, kept: number): boolean {
-  const { max, parts } = triesOf(exchange);
+  const { max, parts } = budgetOf(exchange);
   return rootOf(exchange).attempts.length - parts + kept < max;
 }
 
@@ -63,36 +63,36 @@ export function wasCalled(exchange: Exchange, targetId: string): boolean {
   return rootOf(exchange).attempts.some(({ target }) => target.id === targetId);
 }
 
-/** Counts the attempts that `call` makes as one try. */
-export async function joinTries<T>(exchange: Exchange, call: () => Promise<T>): Promise<T> {
+/** Counts all attempts of `call` as one. */
+export async function joinAttempts<T>(exchange: Exchange, call: () => Promise<T>): Promise<T> {
   const before = exchange.attempts.length;
   try {
     const result = await call();
-    if (exchange.attempts.length - before > 1) (triesOf(exchange).joined ??= []).push(exchange.attempts.slice(before));
+    if (exchange.attempts.length - before > 1) (budgetOf(exchange).joined ??= []).push(exchange.attempts.slice(before));
     return result;
   } finally {
     const made = exchange.attempts.length - before;
-    if (made > 1) triesOf(exchange).parts += made - 1;
+    if (made > 1) budgetOf(exchange).parts += made - 1;
   }
 }
 
-/** The calls that came to one reply together; `undefined` where the attempt was all of it. */
+/** The calls that make one reply with `attempt`; `undefined` for a reply of a single call. */
 export function callsWith(exchange: Exchange, attempt: Attempt): readonly Attempt[] | undefined {
-  const { joined } = TRIES.get(exchange) ?? {};
+  const { joined } = ATTEMPT_BUDGET.get(exchange) ?? {};
   return joined?.find((calls) => calls.includes(attempt));
 }
 
-/** Of a branch, the exchange that all branches belong to: they share one bound. */
+/** The exchange at the root of a branch. All branches share its budget. */
 function rootOf(exchange: Exchange): Exchange {
   let root = exchange;
   for (let parent = parentOf(root); parent !== undefined; parent = parentOf(root)) root = parent;
   return root;
 }
 
-function triesOf(exchange: Exchange): Tries {
-  const known = TRIES.get(exchange);
+function budgetOf(exchange: Exchange): AttemptBudget {
+  const known = ATTEMPT_BUDGET.get(exchange);
   if (known !== undefined) return known;
-  const tries: Tries = { max: Infinity, parts: 0, joined: undefined, standIns: undefined };
-  TRIES.set(exchange, tries);
-  return tries;
+  const budget: AttemptBudget = { max: Infinity, parts: 0, joined: undefined, standIns: undefined };
+  ATTEMPT_BUDGET.set(exchange, budget);
+  return budget;
 }

@@ -12,7 +12,7 @@ describe("the budgets of many deployments", () => {
     expect(new Set(seen)).toEqual(new Set([inUse]));
   });
 
-  it("forget those that nobody asked for since a thousand others", () => {
+  it("drop those that were not used since a thousand others", () => {
     const budgets = new RetryBudgets();
     const once = budgets.of("once");
     for (let other = 0; other < 1_000; other += 1) budgets.of(`other ${other}`);

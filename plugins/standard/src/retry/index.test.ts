@@ -6,7 +6,7 @@ import { createRetry, type RetryConfig } from "./index.ts";
 import { RetryBudget, RetryBudgets } from "./budget.ts";
 import { RETRIED_FAILURES } from "./failures.ts";
 import { backoffMs, waitFor } from "./wait.ts";
-import { limitTries } from "./attempt-budget.ts";
+import { limitAttempts } from "./attempt-budget.ts";
 
 const CONFIG: RetryConfig = {
   attempts: 3,
@@ -68,7 +68,7 @@ describe("the retry step", () => {
 
   it("does not call again when another branch has taken the last try during the wait", async () => {
     const parent = fakeExchange({ target: TARGET, request: fakeRequest({ model: "m" }) });
-    limitTries(parent, 2);
+    limitAttempts(parent, 2);
     const exchange = branchOf(parent);
     const wait = async (): Promise<void> => void beginAttempt(parent, TARGET, "other");
     let calls = 0;
@@ -128,7 +128,7 @@ describe("the retry step", () => {
 
   it("respects the bound of all tries", async () => {
     const slots: unknown[] = [];
-    limitTries(fakeExchange({ slots }), 2);
+    limitAttempts(fakeExchange({ slots }), 2);
     expect(await run({ calls: [PASSING], exchange: { slots } })).toMatchObject({ count: 2 });
   });
 

@@ -30,8 +30,8 @@ const model = (id: string, ...targets: Target[]): Model => ({
 const MODELS = [
   model("smart", target("main", "gpt-4o")),
   model("agreed", target("main", "gpt-4o", { input: 1_000_000, output: 1_000_000, source: "gateway.yaml" })),
-  model("unpriced", target("main", "nobody")),
-  model("second", target("main", "nobody"), target("main", "wild")),
+  model("unpriced", target("main", "unlisted")),
+  model("second", target("main", "unlisted"), target("main", "wild")),
   model("no-output", target("main", "no-output")),
   model("free", target("echo", "echo")),
   model("any/*", target("main", "*")),
@@ -135,14 +135,14 @@ describe("a reply", () => {
 
   it.each([
     ["unpriced", "not_found"],
-    ["any/nobody", "not_found"],
+    ["any/unlisted", "not_found"],
     ["no-output", "not_found"],
     ["secret-4o", "not_found"],
   ])("of %s is not found: %s", async (name, code) => {
     await expect(calculate(reply(name))).rejects.toMatchObject({ status: 404, code });
   });
 
-  it.each(["agreed", "gpt-4o", "nobody", "any/wild", "wild", "smart-2030"])(
+  it.each(["agreed", "gpt-4o", "unlisted", "any/wild", "wild", "smart-2030"])(
     "of a model that the key may not use, %s, is as unknown",
     async (name) => {
       const asked = calculate(reply(name), undefined, ["free"]);
@@ -191,7 +191,7 @@ describe("a prompt", () => {
   });
 
   it.each([
-    ["nobody", "model_not_found"],
+    ["unlisted", "model_not_found"],
     ["gpt-4o", "model_not_found"],
     ["unpriced", "not_found"],
   ])("for %s is not found: %s", async (name, code) => {

@@ -117,7 +117,7 @@ describe("spend rows", () => {
     expect(await rowsAsked("logs?api_key=sk-own")).toEqual({ keyId: "key-1", limit: 1_001 });
   });
 
-  it.each(["key-2", "sk-other", "sk-nobody's", "master"])("of another key are forbidden: %s", async (other) => {
+  it.each(["key-2", "sk-other", "sk-unknown", "master"])("of another key are forbidden: %s", async (other) => {
     const refused = await ask(`logs?api_key=${encodeURIComponent(other)}`).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "permission_denied", status: 403, param: "api_key" });
     expect(isGatewayError(refused) && refused.message).toBe("A key may read its own spend rows only.");
@@ -259,7 +259,7 @@ describe("tags", () => {
     ]);
   });
 
-  it("are of all time without dates, and everybody's for the master key", async () => {
+  it("are of all time without dates, and of all keys for the master key", async () => {
     expect((await ask("tags?limit=5", master)).tags).toEqual([{ limit: 5 }]);
   });
 });

@@ -157,7 +157,7 @@ test("reads page after page, newest first, whatever the filters: as a model of t
 
 test("gives no rows for a cursor that is no row's", async () => {
   await store.ledger.insert([full]);
-  expect(await store.ledger.rows({ limit: 5, before: "nobody:1" })).toEqual([]);
+  expect(await store.ledger.rows({ limit: 5, before: "unknown:1" })).toEqual([]);
   expect(await store.ledger.rows({ limit: 5, before: "" })).toEqual([]);
 });
 

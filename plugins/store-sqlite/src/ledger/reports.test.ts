@@ -125,7 +125,7 @@ test("reads in the thread what was inserted a moment ago, page after page", asyn
   await store.stop();
 });
 
-test("gives up when nobody waits, and answers the next question", async () => {
+test("stops when the caller has left, and answers the next question", async () => {
   const store = await openStore("file");
   await store.ledger.insert([bare]);
   const leaving = new AbortController();

@@ -73,7 +73,7 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
     }
   };
   const question = user("How is the weather, and what time is it?");
-  const [told, called, seen, formed, cut, refused] = await Promise.all([
+  const [system, called, seen, formed, cut, refused] = await Promise.all([
     ask({ messages: [...SYSTEM, user("Hello.")] }),
     ask({ messages: [...SYSTEM, question], tools: TOOLS }),
     ask({
@@ -94,7 +94,7 @@ export async function runApplication(client: OpenAI, model: string, stream: bool
   const history = [...SYSTEM, question, ...(called.message === undefined ? [] : [called.message]), ...results.toReversed()];
   const { outcome: answered } = await ask({ messages: history, tools: TOOLS });
   return {
-    told: told.outcome,
+    system: system.outcome,
     called: called.outcome,
     answered,
     seen: seen.outcome,

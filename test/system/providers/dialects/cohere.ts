@@ -99,7 +99,7 @@ function events({ text, calls, finish }: Said): Buffer {
     made.push({ type: "content-end", index: 0 });
   }
   for (const [index, { name, input }] of calls.entries()) {
-    const call = (told: JsonObject): JsonObject => ({ message: { tool_calls: told } });
+    const call = (calls: JsonObject): JsonObject => ({ message: { tool_calls: calls } });
     const head = { id: `${name}_x${index}`, type: "function", function: { name, arguments: "" } };
     made.push({ type: "tool-call-start", index, delta: call(head) });
     const given = Object.keys(input).length === 0 ? [] : pieces(JSON.stringify(input));

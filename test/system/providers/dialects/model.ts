@@ -71,7 +71,7 @@ export function answerOf(asked: Asked): Said {
     return { text: last.images.map((image) => `Seen: ${image.toString("hex")}.`).join(" "), calls: [], finish: "stop" };
   }
   if (last.texts.includes("Something forbidden.")) return { text: "I", calls: [], finish: "content_filter" };
-  return { text: `Told “${asked.system}”. Grüße 😀`, calls: [], finish: "stop" };
+  return { text: `System “${asked.system}”. Grüße 😀`, calls: [], finish: "stop" };
 }
 
 /** Each result under the call that it answers, in the order of the calls. */

@@ -126,7 +126,7 @@ function finishOf({ finish }: Said, { filtered, ids }: OpenAiTerms): string {
   return finish === "tool_calls" && ids === "none" ? "stop" : finish;
 }
 
-/** Nine letters and digits do for everybody. */
+/** Nine letters and digits, which every provider accepts. */
 function idOf(index: number): string {
   return `callA000${index}`;
 }

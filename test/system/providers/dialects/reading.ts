@@ -1,4 +1,4 @@
-/** Reads native requests strictly: what is not there, or of another kind, is told with its place. */
+/** Reads native requests strictly: a missing value, or one of another type, is reported with its place. */
 
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";

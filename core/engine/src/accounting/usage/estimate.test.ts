@@ -46,7 +46,7 @@ const USAGE = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
 const estimate = (exchange: Exchange, tokens = fakeCounter(), factors = createFamilyFactors()) =>
   estimateUsage(exchange, { tokens, factors });
 
-describe("an attempt whose usage nobody told", () => {
+describe("an attempt without a reported usage", () => {
   it.each([
     ["succeeded", {}, true],
     ["was cut", { outcome: "partial" }, true],
@@ -55,7 +55,7 @@ describe("an attempt whose usage nobody told", () => {
     ["failed", { outcome: "failure" }, false],
     ["lost to another attempt", { outcome: "failure", error: new GatewayError("hedge_lost", "lost") }, true],
     ["failed while it was held back with content", { outcome: "failure", firstContentAtMs: 1 }, true],
-    ["told its usage", { usage: USAGE }, false],
+    ["has a reported usage", { usage: USAGE }, false],
   ] as const)("is one that %s: %j, %s", (_what, parts, hasNoReport) => {
     const exchange = open();
     attempt(exchange, parts);
@@ -97,25 +97,25 @@ describe("an attempt whose usage nobody told", () => {
   it("gets the prompt and what its own reply said, marked as estimated; others keep what they have", async () => {
     const exchange = open();
     const failed = attempt(exchange, { outcome: "failure" });
-    const told = attempt(exchange, { usage: USAGE, usageSource: "provider" });
-    const untold = attempt(exchange, { replyTexts: () => ["a", "b"] });
+    const reported = attempt(exchange, { usage: USAGE, usageSource: "provider" });
+    const unreported = attempt(exchange, { replyTexts: () => ["a", "b"] });
     await estimate(exchange);
     // Two texts and six tokens of framing; two texts of the reply.
-    expect(untold.usage).toEqual({ promptTokens: 26, completionTokens: 20, totalTokens: 46 });
-    expect(untold.usageSource).toBe("estimated");
-    expect([failed.usage, told.usage, told.usageSource]).toEqual([undefined, USAGE, "provider"]);
+    expect(unreported.usage).toEqual({ promptTokens: 26, completionTokens: 20, totalTokens: 46 });
+    expect(unreported.usageSource).toBe("estimated");
+    expect([failed.usage, reported.usage, reported.usageSource]).toEqual([undefined, USAGE, "provider"]);
   });
 
   it("is multiplied by what is known of its family", async () => {
     const factors = createFamilyFactors();
     factors.observe("claude-3-opus", 150, 100);
     const exchange = open();
-    const untold = attempt(exchange, { replyTexts: () => ["a"] }, "claude-3-haiku");
+    const unreported = attempt(exchange, { replyTexts: () => ["a"] }, "claude-3-haiku");
     await estimate(exchange, undefined, factors);
-    expect(untold.usage).toEqual({ promptTokens: 39, completionTokens: 15, totalTokens: 54 });
+    expect(unreported.usage).toEqual({ promptTokens: 39, completionTokens: 15, totalTokens: 54 });
   });
 
-  it("holds up a client for a quarter of a second at most, and nobody for two seconds", async () => {
+  it("delays a client by a quarter of a second at most, and delays none for the next two seconds", async () => {
     const tokens = fakeCounter();
     const exchange = open();
     attempt(exchange);
@@ -166,7 +166,7 @@ describe("an attempt that the client has left", () => {
     expect(await Promise.all(attempts)).toEqual([100, 100]);
   });
 
-  it("is none that failed by itself, and none that told its usage", () => {
+  it("is neither one that failed by itself nor one with a reported usage", () => {
     const failed = left({}, "estimate_output");
     attempt(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
     attempt(failed, { ...said, usage: USAGE });
@@ -185,20 +185,20 @@ describe("the sampler", () => {
     return new Promise((resolve) => setImmediate(() => setImmediate(resolve))).then(() => factors);
   };
   const messages = Array.from({ length: 4 }, () => ({ role: "user", content: "Hi" }));
-  const told = { usage: { ...USAGE, promptTokens: 190 }, usageSource: "provider" } as const;
+  const reported = { usage: { ...USAGE, promptTokens: 190 }, usageSource: "provider" } as const;
 
-  it("learns a family's factor from a reply that told its usage", async () => {
+  it("learns a family's factor from a reply with a reported usage", async () => {
     const exchange = open({ request: fakeRequest({ model: "m", messages }) });
-    attempt(exchange, told, "claude-3-opus");
+    attempt(exchange, reported, "claude-3-opus");
     // Eight texts and fifteen tokens of framing are 95.
     expect((await settle(exchange)).of("claude-3")).toBe(2);
   });
 
   it.each([
-    ["gpt-4o", told, {}],
-    ["claude-3", { ...told, outcome: "partial" }, {}],
-    ["claude-3", { ...told, usageSource: "estimated" }, {}],
-    ["claude-3", told, { operation: "passthrough" }],
+    ["gpt-4o", reported, {}],
+    ["claude-3", { ...reported, outcome: "partial" }, {}],
+    ["claude-3", { ...reported, usageSource: "estimated" }, {}],
+    ["claude-3", reported, { operation: "passthrough" }],
   ] as const)("leaves out %s with %j, %j", async (model, parts, exchangeParts) => {
     const exchange = open({ request: fakeRequest({ model: "m", messages }), ...exchangeParts });
     attempt(exchange, parts, model);
@@ -212,7 +212,7 @@ describe("the sampler", () => {
     const sample = createUsageSampler({ tokens, factors: createFamilyFactors() });
     for (let index = 0; index < 64; index++) {
       const exchange = open({ request: fakeRequest({ model: "m", messages }) });
-      attempt(exchange, told, "claude-3");
+      attempt(exchange, reported, "claude-3");
       sample(exchange);
     }
     await new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@ import { joinAttempts, joinStatus } from "./join-config.ts";
 const workers: WorkerAddress[] = [1, 2, 3].map((number) => ({ number, pid: number, adminUrl: "http://127.0.0.1:1" }));
 const [one, two] = workers as [WorkerAddress, WorkerAddress];
 
-const crew = { expected: 2, supervisor: { pid: 9, version: "1.0.0", is_outdated: false } };
+const supervision = { expected: 2, supervisor: { pid: 9, version: "1.0.0", is_outdated: false } };
 
 const answer = (worker: WorkerAddress, value: object, status = 200): Answer => ({
   worker,
@@ -88,7 +88,7 @@ describe("the status of several workers", () => {
       { worker: one, value: first },
       { worker: two, value: second },
     ];
-    expect(joinStatus(values, [one, two], crew)).toMatchObject({
+    expect(joinStatus(values, [one, two], supervision)).toMatchObject({
       live: { leases: 4 },
       shadows: [{ runs: 4, refused: 2 }],
       canary: { requests: 10, errors: 2, p99_ms: 12, others: { requests: 14, p99_ms: null } },
@@ -103,17 +103,20 @@ describe("the status of several workers", () => {
       { worker: one, value: status },
       { worker: two, value: other },
     ];
-    expect(joinStatus(values, [one, two], crew)).toMatchObject({ workers_agree: false, last_attempt: { outcome: "refused" } });
+    expect(joinStatus(values, [one, two], supervision)).toMatchObject({
+      workers_agree: false,
+      last_attempt: { outcome: "refused" },
+    });
   });
 
   it("names a worker that does not answer, and is a status when none does", () => {
     const still = { ...two, silentMs: 5_000.4, heldBy: "check (file:///srv/mine.ts:9)" };
     const named = { worker: 2, answers: false, generation: null, silent_ms: 5_000, held_by: "check (file:///srv/mine.ts:9)" };
-    expect(joinStatus([{ worker: one, value: status }], [one, still], crew)).toMatchObject({
+    expect(joinStatus([{ worker: one, value: status }], [one, still], supervision)).toMatchObject({
       workers_agree: true,
       workers: [{ worker: 1, answers: true }, named],
     });
-    expect(joinStatus([], [still], crew)).toMatchObject({
+    expect(joinStatus([], [still], supervision)).toMatchObject({
       live: null,
       canary: null,
       draining: [],

@@ -112,7 +112,7 @@ describe("opening files that are still written", () => {
     expect(opened.gateway?.value).toMatchObject({ server: { port: 4567 } });
   });
 
-  it("ends when it is told to", async () => {
+  it("ends when its signal aborts", async () => {
     await expect(openSettled(options(), AbortSignal.abort())).rejects.toThrow(/abort/i);
   });
 });

@@ -10,7 +10,7 @@ const shipped = readFileSync(new URL("../../../../../config/gateway.yaml", impor
 const OPTIONS = { prettyErrors: false, schema: "core", merge: false, stringKeys: true, strict: true, uniqueKeys: true } as const;
 
 /** What of a document the configuration depends on. */
-function told(text: string, { yaml, lines }: ReturnType<typeof ownParse>) {
+function parsed(text: string, { yaml, lines }: ReturnType<typeof ownParse>) {
   const places = Array.from({ length: 20 }, (_, part) => lines.linePos(Math.floor((text.length * part) / 20)));
   const faults = [...yaml.errors, ...yaml.warnings].map(({ code, pos }) => ({ code, pos }));
   return { value: faults.length > 0 ? undefined : (yaml.toJS() as unknown), faults, places };
@@ -37,7 +37,7 @@ describe("parsing in pieces", () => {
       "a: &b 1\nc: *b\n",
       "- x\n- y: {z: 1}\n",
     ];
-    for (const text of [shipped, ...texts]) expect(told(text, ownParse(text))).toEqual(told(text, packageParse(text)));
+    for (const text of [shipped, ...texts]) expect(parsed(text, ownParse(text))).toEqual(parsed(text, packageParse(text)));
   });
 
   it("reads every cut of a file as the package does", () => {
@@ -45,7 +45,7 @@ describe("parsing in pieces", () => {
       // The shipped file has no alias, so that no cut leaves one without its anchor.
       fc.property(fc.nat(shipped.length), fc.nat(200), (from, length) => {
         const text = shipped.slice(0, from) + shipped.slice(from + length);
-        expect(told(text, ownParse(text))).toEqual(told(text, packageParse(text)));
+        expect(parsed(text, ownParse(text))).toEqual(parsed(text, packageParse(text)));
       }),
       { numRuns: 40 },
     );

@@ -752,7 +752,7 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: [
       'pipelines/chat.yaml:5:62  `steps[0].active.from` is "2026-02-30", which is no time  write 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
       'pipelines/chat.yaml:5:81  `steps[0].active.until` is "soon", which is no time  write 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
-      'pipelines/chat.yaml:5:93  `steps[0].active.cron` is no cron expression: its minute is "61"; that takes 0 to 59  write minute, hour, day, month and weekday: `* 22-23,0-5 * * *`',
+      'pipelines/chat.yaml:5:93  `steps[0].active.cron` is no cron expression: its minute is "61", outside 0 to 59  write minute, hour, day, month and weekday: `* 22-23,0-5 * * *`',
       'pipelines/chat.yaml:5:109  `steps[0].active.tz` is "Mars/Base", which is not a time zone  write an IANA name, such as Europe/Berlin',
     ],
   },

@@ -69,12 +69,12 @@ describe("an isolated guardrail", () => {
     expect(await ask(guardrail, "x")).toEqual({ kind: "block", reason: expect.stringMatching(/^thread-[1-9]/) as string });
     const startedMs = performance.now();
     for (let count = 0; count < 1_000; count++) await ask(guardrail, "x".repeat(1_000));
-    // oxlint-disable-next-line no-console -- a figure for whoever runs the suite.
+    // oxlint-disable-next-line no-console -- a figure for the person that runs the suite.
     console.info(`isolation: ${(performance.now() - startedMs).toFixed(0)} µs a judgement of 1,000 characters`);
   });
 
   it("shares its threads with an equal one of the next generation, and no secret is in their name", async () => {
-    const options = { key: new Secret("KEY", "sk-of-nobody") };
+    const options = { key: new Secret("KEY", "sk-of-no-key") };
     const [first, second, other] = [make(options), make({ ...options }), make({ key: new Secret("KEY", "sk-of-another") })];
     await started(first, second, other);
     expect(await ask(first, "x")).toEqual(await ask(second, "x"));

@@ -1,4 +1,4 @@
-/** Applying a configuration: how it is asked for, what rehearses it, and how it ended. */
+/** Applying a configuration: the options, the preflight and the result. */
 
 import type { Log } from "@sluice/contract";
 import { type Finding, formatFinding } from "../../config/finding.ts";
@@ -61,41 +61,41 @@ export interface Waiting {
 }
 
 /** Runs the tests of a candidate before it serves requests. Findings refuse it; an aborted signal ends the run early. */
-export type Rehearse = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
+export type Preflight = (candidate: Generation, signal: AbortSignal) => Promise<readonly Finding[]>;
 
-/** What a rehearsal of a candidate came to: `isCut`, a newer one came in the middle of it. */
+/** The result of a candidate's preflight. `isCut`: a newer candidate ended it early. */
 export interface Tested {
   readonly failures: readonly Finding[];
   readonly isCut: boolean;
 }
 
-/** What a manager says of itself. */
+/** The status of a manager. */
 export interface ManagerStatus {
   readonly live: Generation | undefined;
   readonly draining: readonly Generation[];
   readonly canary: Canary | undefined;
-  /** The generation that would be left again if its requests failed. */
+  /** The generation that the rollout monitor observes. */
   readonly judged: Judged | undefined;
-  /** Generations that were found to fail so. */
+  /** How many generations the monitor found failing. */
   readonly failing: number;
   readonly lastAttempt: ApplyResult | undefined;
-  /** How often attempts of this process ended in each way. */
+  /** Attempts of this process by outcome. */
   readonly outcomes: Readonly<Record<ApplyOutcome, number>>;
 }
 
-/** What a manager goes by. */
+/** Options of the manager. */
 export interface ManagerOptions {
-  /** That of the newest generation before this process. */
+  /** The number of the newest generation before this process. */
   readonly lastNumber?: number;
-  /** Without it no pipeline is tested. */
-  readonly rehearse?: Rehearse;
-  /** Receives the generation that serves all keys from now on. */
+  /** Without it the manager runs no tests of pipelines. */
+  readonly preflight?: Preflight;
+  /** Called with the generation that now serves all keys. */
   readonly onServe?: (generation: Generation) => void;
   /** Follows which generation serves all keys. */
   readonly monitor?: RolloutMonitor;
-  /** Numbers a candidate where several workers must agree, by its digest and the last number here. */
+  /** Returns the number of a candidate with this digest, so that several workers agree on it. */
   readonly numberOf?: (digest: string, last: number) => number;
-  /** Takes verdicts on canaries where several workers decide together. They end it with `endCanary`. */
+  /** Receives verdicts on canaries when several workers decide together. They end it with `endCanary`. */
   readonly onVerdict?: (verdict: CanaryVerdict) => void;
 }
 

@@ -34,8 +34,8 @@ function start(words: Partial<Parameters<typeof readPlan>[0]> = {}) {
   return { canary, live, ends, serve };
 }
 
-describe("who has a canary", () => {
-  it("is a share of the keys, the same ones every time, and others for another candidate", () => {
+describe("the keys of a canary", () => {
+  it("are a share of all keys: the same ones every time, and others for another candidate", () => {
     const { canary } = start();
     const keys = Array.from({ length: 2_000 }, (_none, index) => `sk-${index}`);
     const chosen = keys.filter((key) => canary.has(key));
@@ -47,8 +47,8 @@ describe("who has a canary", () => {
   });
 });
 
-describe("the end of a canary", () => {
-  it("is its promotion when its time is over", () => {
+describe("a canary ends with", () => {
+  it("a promotion when its time is over", () => {
     const { ends, serve, canary, live } = start();
     serve(4);
     vi.advanceTimersByTime(600_000);
@@ -56,7 +56,7 @@ describe("the end of a canary", () => {
     expect([canary.generation.tally, live.tally]).toEqual([undefined, undefined]);
   });
 
-  it("is its return when hardly anybody used it, unless that is enough", () => {
+  it("a rollback when it had fewer requests than it needs", () => {
     const { ends, serve } = start();
     serve(3);
     vi.advanceTimersByTime(600_000);
@@ -66,7 +66,7 @@ describe("the end of a canary", () => {
     expect(enough.ends).toEqual(["promoted: its time is over"]);
   });
 
-  it("is its return at the request that shows the fault, once", () => {
+  it("one rollback, at the request that shows the fault", () => {
     const { ends, serve } = start({ abortIf: "error_rate>25%" });
     serve(3, 3);
     expect(ends).toEqual([]);
@@ -75,13 +75,13 @@ describe("the end of a canary", () => {
     expect(ends).toEqual(["returned: 3 of its 4 requests failed, more than 25%"]);
   });
 
-  it("is its return when requests wait too long for content", () => {
+  it("a rollback when requests wait too long for content", () => {
     const { ends, serve } = start({ abortIf: "p99>2s", minRequests: 16 });
     serve(16, 0, [fakeAttempt({ firstContentAtMs: Date.UTC(2026, 0, 1) + 3_000 })]);
     expect(ends).toEqual(["returned: one in a hundred of its requests waited more than 2000 ms for content"]);
   });
 
-  it("needs failures and waits of more than one key (I9)", () => {
+  it("no rollback while failures and waits come from a single key (I9)", () => {
     const { ends, serve } = start({ abortIf: "error_rate>25% or p99>2s", minRequests: 16 });
     serve(16, 0, [], ["victim"]);
     serve(48, 48, [fakeAttempt({ firstContentAtMs: Date.UTC(2026, 0, 1) + 3_000 })], ["attacker"]);
@@ -90,7 +90,7 @@ describe("the end of a canary", () => {
     expect(ends).toHaveLength(1);
   });
 
-  it("does not count what clients did wrong", () => {
+  it("no rollback for the errors of clients", () => {
     const { canary, ends } = start();
     const failure = new GatewayError("model_not_found", "No.");
     for (let index = 0; index < 10; index += 1) {
@@ -103,7 +103,7 @@ describe("the end of a canary", () => {
 describe("a plan", () => {
   it.each<[string, Parameters<typeof readPlan>[0]]>([
     ["no percent", { share: "5" }],
-    ["nobody", { share: "0%" }],
+    ["no keys", { share: "0%" }],
     ["more than all", { share: "101%" }],
     ["no time", { share: "5%", for: "soon" }],
     ["too little time", { share: "5%", for: "10ms" }],

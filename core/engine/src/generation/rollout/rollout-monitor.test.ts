@@ -42,7 +42,7 @@ function beforeEachOne(): void {
   watch.onFault = (fault) => faults.push(fault);
 }
 
-describe("the watch over a swap", () => {
+describe("the rollout monitor", () => {
   const [old, next] = [generationOf(1), generationOf(2)];
 
   function swapAfter(requests: number, errors = 0): void {
@@ -51,7 +51,7 @@ describe("the watch over a swap", () => {
     watch.follow(next, old, true);
   }
 
-  it("tells of a generation whose requests fail where those before did not", () => {
+  it("reports a generation whose requests fail where those before did not", () => {
     swapAfter(50, 2);
     end(next, 19, 10);
     expect(faults).toEqual([]);
@@ -61,7 +61,7 @@ describe("the watch over a swap", () => {
     expect(watch.judged).toMatchObject({ generation: 2, requests: 20, errors: 11, before: { requests: 50, errors: 2 } });
   });
 
-  it("bears as many failures as it is told to", () => {
+  it("accepts as many failures as its settings allow", () => {
     swapAfter(50);
     end(next, 80);
     end(next, 20, 20);
@@ -70,7 +70,7 @@ describe("the watch over a swap", () => {
     expect(faults).not.toEqual([]);
   });
 
-  it("says nothing where those before failed as well, or were too few to tell", () => {
+  it("reports nothing when earlier requests failed as well, or were too few to compare", () => {
     swapAfter(40, 4);
     end(next, 40, 40);
     expect(faults).toEqual([]);
@@ -104,14 +104,14 @@ describe("the watch over a swap", () => {
     expect([faults, watch.judged]).toEqual([[], undefined]);
   });
 
-  it("judges no start and nothing that served before", () => {
+  it("observes neither the start nor contents that served before", () => {
     watch.follow(old, undefined, true);
     expect(watch.judged).toBeUndefined();
     watch.follow(next, old, false);
     expect(watch.judged).toBeUndefined();
   });
 
-  it("judges contents once, and forgets their requests", () => {
+  it("observes contents once, then drops their requests", () => {
     swapAfter(50);
     end(next, 20, 20);
     watch.settle();
@@ -125,7 +125,7 @@ describe("the watch over a swap", () => {
     expect(watch.judged?.before.requests).toBe(90);
   });
 
-  it("forgets no request of before when it has gone back", () => {
+  it("keeps the earlier requests after a rollback", () => {
     swapAfter(50);
     end(next, 30, 30);
     watch.settle();
@@ -153,7 +153,7 @@ describe("the watch over a swap", () => {
     }
   });
 
-  it("is not put off by one key whose requests failed before", () => {
+  it("still reports when one key's requests failed before", () => {
     watch.follow(old, undefined, true);
     end(old, 60, 0, { keys: ["a", "b"] });
     end(old, 30, 30, { keys: ["attacker"] });
@@ -169,7 +169,7 @@ describe("the watch over a swap", () => {
     expect(faults).toEqual([]);
   });
 
-  it("takes the upstream's own 5xx for no evidence where the edit left the target alone", () => {
+  it("ignores the upstream's own 5xx when the edit did not change the target", () => {
     const target = fakeTarget("p", "m");
     const model = { id: "m", entry: "m", mode: "chat" as const, targets: [target], accessGroups: [], ownedBy: "p" };
     const attempts = [fakeAttempt({ target, model, upstreamStatus: 500 })];

@@ -32,8 +32,8 @@ const base = {
 const why = (live: Partial<Snapshot>, target: Partial<Snapshot> = {}): string | undefined =>
   wouldWidenAccess(snapshotOf({ ...base, ...live }), snapshotOf({ ...base, ...target }), definitions);
 
-describe("what going back would open", () => {
-  it("is nothing where the edit added, redirected or changed what guards nobody", () => {
+describe("the access that a rollback would widen", () => {
+  it("is nothing when the edit added or redirected, or changed an unused guardrail", () => {
     expect(why({})).toBeUndefined();
     expect(why({ models: [modelOf("one", []), modelOf("two", [])], keys: [keyOf("ci"), keyOf("cd")] })).toBeUndefined();
     expect(why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 5 } }, "end"])] })).toBeUndefined();
@@ -42,21 +42,21 @@ describe("what going back would open", () => {
     ).toBeUndefined();
   });
 
-  it("is a model, a group or a key that the edit took away, and the old value of one", () => {
+  it("is a model, a group or a key that the edit removed, and the old value of a changed one", () => {
     expect(why({ models: [] })).toBe("would open the models one");
     expect(why({ models: [{ ...modelOf("one", []), accessGroups: ["few"] }] })).toBe("would open the models one");
     expect(why({ keys: [] })).toBe("would open the keys ci");
     expect(why({ keys: [keyOf("ci", "another")] })).toBe("would open the keys ci");
   });
 
-  it("is a guardrail or policy that the edit brought or changed", () => {
+  it("is a guardrail or policy that the edit added or changed", () => {
     const more = [...base.guardrails, guardrailOf("pii", "enforce")];
     expect(why({ guardrails: more })).toBe("has not the guardrails pii as they are now");
     expect(why({}, { guardrails: [guardrailOf("words", "shadow")] })).toBe("has not the guardrails words as they are now");
     expect(why({ policies: { require: [] } as never })).toBe("has other policies");
   });
 
-  it("is a route that was guarded otherwise, or is not there now", () => {
+  it("is a route that had other guardrails, or that the edit removed", () => {
     const routes = "POST /v1/chat/completions";
     expect(why({ pipelines: [pipelineOf(["auth", { use: "limits", options: { rpm: 1 } }, "end"])] })).toBe(
       `would guard otherwise: ${routes}`,

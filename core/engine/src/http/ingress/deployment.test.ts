@@ -20,7 +20,7 @@ describe("a deployment in the path", () => {
     expect(read(provider, deployment)).toEqual({ model, otherModels });
   });
 
-  it("does not exist under a prefix that nobody configured", () => {
+  it("does not exist under a prefix that is not configured", () => {
     expect(() => read("azure-us", "x")).toThrow(expect.objectContaining({ code: "route_not_found" }) as Error);
   });
 

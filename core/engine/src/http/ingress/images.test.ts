@@ -7,7 +7,7 @@ const receive = (body: object) =>
   receiveImages(documentOf(JSON.stringify({ model: "m", prompt: "A gate.", ...body })), fakeClient());
 
 describe("an image request", () => {
-  it("keeps every field of the reference API, and those nobody knows", () => {
+  it("keeps every field of the reference API, and unknown fields", () => {
     const fields = {
       n: 2,
       size: "1024x1536",

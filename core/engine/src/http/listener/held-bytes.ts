@@ -89,7 +89,7 @@ export class HeldAccount {
     if (bytes <= FREE_BYTES || this.#isOver) return true;
     const holder = (this.#holder ??= holderOf(identity));
     const { parts } = this.#all;
-    if (!parts.mayTake(holder, { capacity: this.#capacity, least: MIN_BYTES }, bytes)) return false;
+    if (!parts.mayTake(holder, { capacity: this.#capacity, min: MIN_BYTES }, bytes)) return false;
     parts.take(holder, bytes);
     this.#bytes += bytes;
     return true;

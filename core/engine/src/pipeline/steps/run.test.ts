@@ -78,7 +78,7 @@ describe("when", () => {
     ["another model", { model: ["gpt-4o"] }, "model does not match gpt-4o-mini"],
     ["a model whose name goes on", { model: ["gpt"] }, "model does not match gpt-4o-mini"],
     ["another key", { key: ["ci-2"] }, "key does not match ci"],
-    ["nobody's user", { user: ["u-2"] }, "user does not match u-1"],
+    ["another user", { user: ["u-2"] }, "user does not match u-1"],
     ["another team", { team: ["sales"] }, "team does not match research"],
     ["another tag", { tag: ["day"] }, "tag does not match others"],
     ["a header that is not there", { header: { "x-alpha": ["*"] } }, "header.x-alpha does not match none"],
@@ -153,7 +153,7 @@ describe("timeout", () => {
     expect(await runUse({ timeoutMs: 5, maySkip: true }, hang)).toMatchObject({ error: undefined, answers: 1 });
   });
 
-  it("tells the step, whose late deeds reach nobody", async () => {
+  it("aborts the step, and its late changes reach no other step", async () => {
     let signal: AbortSignal | undefined;
     let late: unknown;
     const tardy: StepFunction = async (ctx, next) => {

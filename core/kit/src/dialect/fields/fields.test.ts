@@ -59,7 +59,7 @@ describe("the fields of a request", () => {
     expect(fields.pick({ a: "A", b: "B", c: "a" })).toEqual({ A: 1, a: "c" });
   });
 
-  it("that nobody knows are refused, unless they ask for nothing", () => {
+  it("that are unknown are refused, unless their value asks for nothing", () => {
     expect(() => readFields(requestOf({ a: 1, odd: 1 }), ["a"])).toThrow("the parameter odd");
     expect(readFields(requestOf({ odd: null }), []).body).toEqual({ odd: null });
   });

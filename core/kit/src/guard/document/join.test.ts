@@ -92,7 +92,7 @@ describe("messages", () => {
   });
 });
 
-it("whoever judges whole texts, or asks a service, is asked about a joined text once, and about no number", async () => {
+it("a guardrail that judges whole texts, or calls a service, gets a joined text once, and no numbers", async () => {
   const seen: string[] = [];
   const check = (text: string): { readonly kind: "allow" } => {
     seen.push(text);

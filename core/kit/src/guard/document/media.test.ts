@@ -16,7 +16,7 @@ describe("base64", () => {
 });
 
 describe("a data URL", () => {
-  it("is told in any case and behind blanks, and nothing else is one", () => {
+  it("is recognised in any case and behind blanks, and nothing else is one", () => {
     expect(readDataUrl(" DATA:Image/PNG;BASE64,AAAA")).toMatchObject({ family: "media", isBase64: true, isCommon: true });
     expect(readDataUrl("data:,x")).toMatchObject({ family: "text", isBase64: false });
     expect(readDataUrl("data: this is prose")).toBeUndefined();

@@ -91,7 +91,7 @@ describe("every text of a body is judged:", () => {
   });
 });
 
-describe("what nobody can read is told:", () => {
+describe("unreadable content is reported:", () => {
   it.each([
     ["another character set", `data:text/plain;charset=utf-16le;base64,${encoded(Buffer.from(BAD, "utf16le"))}`],
     ["another character set, unsaid", `data:text/plain;base64,${encoded(Buffer.from(BAD, "utf16le"))}`],

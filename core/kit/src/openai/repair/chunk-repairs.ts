@@ -20,7 +20,7 @@ const REASONS = new Set(["stop", "length", "tool_calls", "content_filter", "func
  * Repairs the choices of one reply: names of thoughts, ids of calls, finish reasons. One instance
  * for each reply, whole or streamed.
  */
-export class Mender {
+export class ChunkRepairer {
   readonly #reasons: OwnFinishReasons;
   readonly #callPrefix: string;
   /** Ids of the calls so far, by choice. */
@@ -32,38 +32,38 @@ export class Mender {
   }
 
   /** A reply or a chunk; the same object when it is complete. Throws the failure of a choice. */
-  mend(value: JsonObject): JsonObject {
+  repair(value: JsonObject): JsonObject {
     const { choices } = value;
     if (!Array.isArray(choices) || isObject(value.error)) return value;
-    const mended = choices.map((choice: JsonValue) => (isObject(choice) ? this.#choice(choice) : choice));
-    const usage = mendUsage(value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined));
-    const isWell = mended.every((choice, index) => choice === choices[index]) && usage === value.usage;
-    return isWell ? value : { ...value, choices: mended, ...(usage === undefined ? {} : { usage }) };
+    const repaired = choices.map((choice: JsonValue) => (isObject(choice) ? this.#choice(choice) : choice));
+    const usage = repairUsage(value.usage ?? (isObject(value.x_groq) ? value.x_groq.usage : undefined));
+    const isComplete = repaired.every((choice, index) => choice === choices[index]) && usage === value.usage;
+    return isComplete ? value : { ...value, choices: repaired, ...(usage === undefined ? {} : { usage }) };
   }
 
   #choice(choice: JsonObject): JsonObject {
     if (isObject(choice.error)) throw readEmbeddedError(choice.error);
     const part = isObject(choice.delta) ? "delta" : "message";
     const said = choice[part];
-    const mended = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
+    const repaired = isObject(said) ? this.#message(said, choice.index, part === "delta") : said;
     const finish = this.#finish(choice) ?? (part === "message" ? this.#inferred(choice) : undefined);
-    return mended === said && finish === undefined
+    return repaired === said && finish === undefined
       ? choice
-      : { ...choice, ...(mended === undefined ? {} : { [part]: mended }), ...finish };
+      : { ...choice, ...(repaired === undefined ? {} : { [part]: repaired }), ...finish };
   }
 
   #message(said: JsonObject, choice: JsonValue | undefined, isDelta: boolean): JsonObject {
-    let mended = said;
+    let repaired = said;
     // Groq, OpenRouter, Together, Ollama and newer vLLM send `reasoning`; the gateway has one name
     // for it.
     if (typeof said.reasoning === "string" && said.reasoning_content === undefined) {
       const { reasoning, ...rest } = said;
-      mended = { ...rest, reasoning_content: reasoning };
+      repaired = { ...rest, reasoning_content: reasoning };
     }
     const { tool_calls: calls } = said;
-    if (!Array.isArray(calls)) return mended;
+    if (!Array.isArray(calls)) return repaired;
     const identified = calls.map((call: JsonValue) => (isObject(call) ? this.#call(call, choice, isDelta) : call));
-    return identified.every((call, index) => call === calls[index]) ? mended : { ...mended, tool_calls: identified };
+    return identified.every((call, index) => call === calls[index]) ? repaired : { ...repaired, tool_calls: identified };
   }
 
   /**
@@ -87,9 +87,9 @@ export class Mender {
       : (given ?? Math.max(0, begun.length - 1));
     if (isNew) begun[index] = id ?? `${this.#callPrefix}_${index}`;
     const hasText = typeof made.arguments === "string" || (!isNew && isDelta && made.arguments === undefined);
-    const isWell =
+    const isComplete =
       hasText && (isNew ? id !== undefined && call.type === "function" : id === undefined) && (!isDelta || given === index);
-    if (isWell) return call;
+    if (isComplete) return call;
     const { id: _id, index: _index, type: _type, ...rest } = call;
     return {
       ...(isDelta ? { index } : {}),
@@ -121,7 +121,7 @@ export class Mender {
 }
 
 /** A usage whose totals count what the dialect's totals count. The provider's own members stay. */
-function mendUsage(usage: JsonValue | undefined): JsonValue | undefined {
+function repairUsage(usage: JsonValue | undefined): JsonValue | undefined {
   const read = readUsage(usage);
   if (read === undefined || !isObject(usage)) return usage;
   const totals = { prompt_tokens: read.promptTokens, completion_tokens: read.completionTokens, total_tokens: read.totalTokens };
@@ -129,8 +129,8 @@ function mendUsage(usage: JsonValue | undefined): JsonValue | undefined {
     ...detail("prompt_tokens_details", "cached_tokens", read.cachedTokens, usage),
     ...detail("completion_tokens_details", "reasoning_tokens", read.reasoningTokens, usage),
   };
-  const isWell = Object.entries(totals).every(([name, count]) => usage[name] === count) && Object.keys(details).length === 0;
-  return isWell ? usage : { ...usage, ...totals, ...details };
+  const isComplete = Object.entries(totals).every(([name, count]) => usage[name] === count) && Object.keys(details).length === 0;
+  return isComplete ? usage : { ...usage, ...totals, ...details };
 }
 
 function detail(name: string, key: string, count: number | undefined, usage: JsonObject): JsonObject {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError, type JsonObject, type ProviderRequest, type Usage } from "@sluice/contract";
 import { documentOf } from "../../json/document.ts";
-import { createMendedTranslator } from "./repaired-stream.ts";
-import { Mender } from "./chunk-repairs.ts";
+import { createRepairedTranslator } from "./repaired-stream.ts";
+import { ChunkRepairer } from "./chunk-repairs.ts";
 
 const REQUEST: ProviderRequest = {
   operation: "chat",
@@ -30,7 +30,7 @@ function play(events: readonly string[], reasons = {}) {
   const frames: { role: string; text: string }[] = [];
   const usages: Usage[] = [];
   let dones = 0;
-  const translator = createMendedTranslator(REQUEST, reasons);
+  const translator = createRepairedTranslator(REQUEST, reasons);
   for (const data of events) {
     translator.event(
       { event: undefined, data },
@@ -45,7 +45,7 @@ function play(events: readonly string[], reasons = {}) {
   return { frames, usages, dones };
 }
 
-describe("a mended stream", () => {
+describe("a repaired stream", () => {
   it("keeps the text of a chunk that is well, also of words that look odd", () => {
     const text = chunk({ delta: { content: 'He said "reasoning": "tool_calls":[' }, finish_reason: null });
     expect(play([text]).frames).toEqual([{ role: "content", text }]);
@@ -81,10 +81,10 @@ describe("a mended stream", () => {
   });
 });
 
-describe("a mender", () => {
+describe("a repairer", () => {
   it("counts the calls of each choice for itself", () => {
     const call = (name: string): JsonObject => ({ function: { name, arguments: "{}" } });
-    const made = new Mender({}, "chatcmpl-reply").mend({
+    const made = new ChunkRepairer({}, "chatcmpl-reply").repair({
       choices: [
         { index: 0, message: { tool_calls: [call("a"), call("b")] }, finish_reason: "stop" },
         { index: 1, message: { content: "x" }, finish_reason: "stop" },
@@ -100,6 +100,6 @@ describe("a mender", () => {
 
   it("gives back the same object when all is well", () => {
     const reply = { choices: [{ index: 0, message: { content: "x" }, finish_reason: "stop" }], usage: USAGE };
-    expect(new Mender({}, "r").mend(reply)).toBe(reply);
+    expect(new ChunkRepairer({}, "r").repair(reply)).toBe(reply);
   });
 });

@@ -2,14 +2,14 @@
 
 import type { JsonObject, ProviderRequest, StreamSink, StreamTranslator, UpstreamEvent } from "@sluice/contract";
 import { isObject } from "../../json/narrow.ts";
-import { Mender, type OwnFinishReasons } from "./chunk-repairs.ts";
+import { ChunkRepairer, type OwnFinishReasons } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
 import { splitCalls } from "./split-calls.ts";
 import { createChatTranslator } from "../stream.ts";
 import { readUsage } from "../usage.ts";
 
 /** Marks of every known deviation. Inside a JSON string each of these would have a backslash. */
-const TELLING = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_reason":\s*"/;
+const DEVIATION = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_reason":\s*"/;
 
 /**
  * A translator for one repaired stream. Some upstreams send the usage together with content
@@ -17,9 +17,9 @@ const TELLING = /"(?:reasoning|tool_calls|usage|x_groq|error)":\s*["[{]|"finish_
  * goes into a chunk of its own after the finish, as in the reference dialect. Earlier usages are
  * partial.
  */
-export function createMendedTranslator(request: ProviderRequest, reasons: OwnFinishReasons = {}): StreamTranslator {
+export function createRepairedTranslator(request: ProviderRequest, reasons: OwnFinishReasons = {}): StreamTranslator {
   const inner = createChatTranslator(request.replyModel, request);
-  const mender = new Mender(reasons, request.replyId);
+  const repairer = new ChunkRepairer(reasons, request.replyId);
   const thoughts = new ThoughtRename();
   let isFinished = false;
   let pending: JsonObject | undefined;
@@ -44,21 +44,21 @@ export function createMendedTranslator(request: ProviderRequest, reasons: OwnFin
         inner.event({ ...event, data: renamed }, sink);
         return;
       }
-      const chunk = TELLING.test(event.data) ? parsed(event.data) : undefined;
+      const chunk = DEVIATION.test(event.data) ? parsed(event.data) : undefined;
       if (chunk === undefined) {
         inner.event(event, sink);
         return;
       }
-      const mended = mender.mend(chunk);
-      const { usage, ...content } = mended;
-      const choices = Array.isArray(mended.choices) ? mended.choices : undefined;
+      const repaired = repairer.repair(chunk);
+      const { usage, ...content } = repaired;
+      const choices = Array.isArray(repaired.choices) ? repaired.choices : undefined;
       isFinished ||= choices?.some((choice) => isObject(choice) && typeof choice.finish_reason === "string") === true;
       if (choices === undefined || !isObject(usage)) {
-        write(event, mended, sink, mended === chunk);
+        write(event, repaired, sink, repaired === chunk);
         return;
       }
       if (choices.length === 0) {
-        report(event, mended, sink);
+        report(event, repaired, sink);
         return;
       }
       write(event, content, sink, false);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@sluice/contract";
 import { type Arbitrary, assert, constant, constantFrom, dictionary, oneof, property, record, string, tuple } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Mender } from "./chunk-repairs.ts";
+import { ChunkRepairer } from "./chunk-repairs.ts";
 import { ThoughtRename } from "./thought-rename.ts";
 
 /** Texts that hold what is looked for. */
@@ -57,7 +57,7 @@ const texts = tuple(chunk, constantFrom(0, 1, 2, 3), constantFrom(false, true)).
   return isSpaced ? JSON.stringify(turned, null, 1).replaceAll("\n", " ") : JSON.stringify(turned);
 });
 
-/** What is no object is refused by whoever reads it next, under either name. */
+/** The next reader refuses a value that is no object, under either name. */
 function objectOf(text: string): JsonObject | undefined {
   try {
     return JSON.parse(text) as JsonObject;
@@ -85,9 +85,9 @@ describe("thoughts under another name", () => {
           const parsed = objectOf(text);
           if (parsed === undefined) continue;
           renamings++;
-          const mended = new Mender({}, "r").mend(parsed);
-          expect(mended).not.toBe(parsed);
-          expect(JSON.parse(renamed)).toEqual(mended);
+          const repaired = new ChunkRepairer({}, "r").repair(parsed);
+          expect(repaired).not.toBe(parsed);
+          expect(JSON.parse(renamed)).toEqual(repaired);
           expect(renamed.replace('"reasoning_content"', '"reasoning"')).toBe(text);
         }
       }),

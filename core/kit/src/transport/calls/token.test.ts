@@ -52,7 +52,7 @@ describe("a token source", () => {
     await source.close();
   });
 
-  it("renews it shortly before its end, and nobody waits for that", async () => {
+  it("refreshes it shortly before its end, without a wait for callers", async () => {
     const { service, clock, source } = await start(token("t1"));
     await source.get();
     service.answer = token("t2");

@@ -1,27 +1,27 @@
 import { describe, expect, it, vi } from "vitest";
 import { ResponseBody } from "./body.ts";
 
-/** A body with a transport that writes down what it is told. */
+/** A body with a transport that records its calls. */
 function openBody() {
-  const told: string[] = [];
-  const body = new ResponseBody({ pause: () => told.push("pause"), resume: () => told.push("resume") }, (reason) => {
-    told.push("cancel");
+  const calls: string[] = [];
+  const body = new ResponseBody({ pause: () => calls.push("pause"), resume: () => calls.push("resume") }, (reason) => {
+    calls.push("cancel");
     body.fail(reason);
   });
-  return { body, told };
+  return { body, calls };
 }
 
 const bytes = (length: number): Uint8Array => new Uint8Array(length);
 
 describe("a body that is read", () => {
   it("pauses the transport over 16 KB, and resumes it when the reader has done its work and comes back", async () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     for (let count = 0; count < 5; count++) body.push(bytes(10_000));
-    expect(told).toEqual(["pause"]);
+    expect(calls).toEqual(["pause"]);
     expect(await body.read()).toHaveLength(5);
-    expect(told).toEqual(["pause"]);
+    expect(calls).toEqual(["pause"]);
     const waiting = body.read();
-    await vi.waitFor(() => expect(told).toEqual(["pause", "resume"]));
+    await vi.waitFor(() => expect(calls).toEqual(["pause", "resume"]));
     body.push(bytes(1));
     expect(await waiting).toHaveLength(1);
   });
@@ -34,16 +34,16 @@ describe("a body that is read", () => {
   });
 
   it("takes the rest of one read of a socket before it pauses, up to a bound", () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     const read = bytes(65_536);
     body.push(read.subarray(0, 30_000));
     body.push(read.subarray(30_000, 60_000));
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     body.push(read.subarray(60_000, 65_520));
-    expect(told).toEqual(["pause"]);
+    expect(calls).toEqual(["pause"]);
     const other = openBody();
     other.body.push(bytes(200_000).subarray(0, 140_000));
-    expect(other.told).toEqual(["pause"]);
+    expect(other.calls).toEqual(["pause"]);
   });
 
   it("gives what has arrived before the failure", async () => {
@@ -66,40 +66,40 @@ describe("a body that is read", () => {
   });
 
   it("is not failed after its end", async () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     body.end();
     body.fail(new Error("late"));
     body.cancel();
     expect(await body.read()).toBeUndefined();
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });
 
 describe("a body that is collected", () => {
   it("is never paused", async () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     const collected = body.collect(1_000_000);
     for (let count = 0; count < 10; count++) body.push(bytes(50_000));
     body.end();
     expect(await collected).toHaveLength(500_000);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
   });
 
   it("counts what arrived before the collecting began", async () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     body.push(bytes(100_000));
     await expect(body.collect(99_999)).rejects.toMatchObject({ code: "upstream_invalid_response" });
-    expect(told).toEqual(["pause", "cancel"]);
+    expect(calls).toEqual(["pause", "cancel"]);
   });
 
   it("stops at the first byte over the bound", async () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     const collected = body.collect(10);
     body.push(bytes(10));
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     body.push(bytes(1));
     await expect(collected).rejects.toMatchObject({ code: "upstream_invalid_response" });
-    expect(told).toEqual(["cancel"]);
+    expect(calls).toEqual(["cancel"]);
   });
 
   it("is empty when nothing came", async () => {
@@ -111,12 +111,12 @@ describe("a body that is collected", () => {
 
 describe("a body that is released", () => {
   it("is cancelled when too much follows", () => {
-    const { body, told } = openBody();
+    const { body, calls } = openBody();
     body.release(60_000);
     body.push(bytes(1_000));
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     body.push(bytes(1_000));
-    expect(told).toEqual(["cancel"]);
+    expect(calls).toEqual(["cancel"]);
   });
 });
 

@@ -82,7 +82,7 @@ describe("a check", () => {
     expect(sizes.at(-1)).toBe(long.length);
   });
 
-  it("refuses a text of which too much would be edited, and leaves nobody alone for it", async () => {
+  it("refuses a text with too many edits, and opens no guardrail's circuit for it", async () => {
     const { set } = guardrailSetOf([{ ...instanceOf("g", masking(/x/g, 3)), isSliced: true }]);
     for (let times = 0; times < 6; times++) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other.
@@ -102,7 +102,7 @@ describe("a check", () => {
       expect(await check().catch((error: unknown) => error)).toMatchObject(result);
     }
     expect(outcomes.at(-1)).toMatchObject({ verdict: "error" });
-    // Nobody is left alone for it.
+    // No guardrail's circuit opens for it.
     expect((await set.check("x", WHOLE)).spans).toHaveLength(1);
   });
 });

@@ -129,7 +129,7 @@ describe("what a dialect does not know", () => {
     ['["hello"]', "upstream_invalid_response"],
     ["hello", "upstream_invalid_response"],
     ['"hello"', "upstream_invalid_response"],
-  ])("does not pass when nobody can tell what it is: %j", async (event, code) => {
+  ])("does not pass when its type is unknown: %j", async (event, code) => {
     expect(await guarded([event])).toEqual({ out: [], code });
   });
 

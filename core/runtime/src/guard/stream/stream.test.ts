@@ -30,7 +30,7 @@ function deltas(frames: readonly Frame[]): Delta[] {
 }
 
 describe("a guarded stream", () => {
-  it("writes frames that nobody changed as they came, held or not", async () => {
+  it("writes unchanged frames as they came, held or not", async () => {
     const { set } = guardrailSetOf([instanceOf("m", masking(/bad/g, 3))]);
     const frames = ["The ", "good", " old ", "da", "ys"].map((content) => deltaFrame({ content }));
     const out = await all([...frames, deltaFrame({}, { finish_reason: "stop" })], streamOf(set));
@@ -189,7 +189,7 @@ describe("a stream that is slow", () => {
       texts.push(deltas([value as Frame])[0]?.content);
     }
     expect(texts.join("")).toBe("The first words.*");
-    // Nothing more comes, and whoever leaves does not wait for it.
+    // Nothing more comes, and a reader that leaves does not wait for it.
     const next = guarded.next();
     await guarded.return();
     expect(isClosed()).toBe(true);

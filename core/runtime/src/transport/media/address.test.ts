@@ -12,7 +12,7 @@ const settings: MediaFetchSettings = {
   maxParallel: 1,
 };
 
-describe("a stranger's URL", () => {
+describe("a URL from a client", () => {
   it.each([
     "https://127.0.0.1/",
     "https://2130706433/",
@@ -48,7 +48,7 @@ describe("a stranger's URL", () => {
     "https://exa\tmple.com/",
     "https://user@example.com/",
     "https://example.com:22/",
-  ])("%s is none that is asked", (url) => {
+  ])("%s is not fetched", (url) => {
     expect(vetUrl(url, settings)).toBeTypeOf("string");
   });
 
@@ -59,7 +59,7 @@ describe("a stranger's URL", () => {
     "https://münchen.example/",
     "https://example.com:443/",
     "https://store.internal.example.com/",
-  ])("%s may be", (url) => {
+  ])("%s may be fetched", (url) => {
     expect(vetUrl(url, settings)).toMatchObject({ isTrusted: false });
   });
 

@@ -16,7 +16,7 @@ const SETTINGS: MediaFetchSettings = {
   maxParallel: 16,
 };
 /** Never asked where a URL says by itself that it is none of ours. */
-const nobody: Resolve = (host, done) => done(new Error(`${host} was looked up`), []);
+const noLookup: Resolve = (host, done) => done(new Error(`${host} was looked up`), []);
 const answering =
   (...addresses: string[]): Resolve =>
   (_host, done) =>
@@ -28,7 +28,7 @@ const answering =
 function fetchWith(
   url: string,
   settings: Partial<MediaFetchSettings> = {},
-  resolve = nobody,
+  resolve = noLookup,
   signal = new AbortController().signal,
 ) {
   return createMediaFetcher({ ...SETTINGS, ...settings }, resolve).fetch(url, "image", PATH, signal);
@@ -102,7 +102,7 @@ describe("a URL that is not fetched", () => {
 
   it("because its name is unknown; that looks as if it were private", async () => {
     const [unknown, inner] = await Promise.all(
-      [nobody, answering("10.0.0.1")].map((resolve) =>
+      [noLookup, answering("10.0.0.1")].map((resolve) =>
         fetchWith("https://cdn.example.com/?token=secret", {}, resolve).catch((error: unknown) => String(error)),
       ),
     );
@@ -195,7 +195,7 @@ describe("an origin of the operator's own", () => {
   it("is left when the exchange ends", async () => {
     const leaving = new AbortController();
     const { server, settings } = await store(() => leaving.abort(new Error("gone")));
-    await expect(fetchWith(server.url, settings, nobody, leaving.signal)).rejects.toThrow("gone");
+    await expect(fetchWith(server.url, settings, noLookup, leaving.signal)).rejects.toThrow("gone");
     expect(await closed(server.sockets[0])).toBe(true);
   });
 });

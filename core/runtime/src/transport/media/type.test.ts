@@ -24,6 +24,6 @@ it.each<[MediaKind, string, string, string | undefined]>([
   ["video", "\x1a\x45\xdf\xa3", "video/x-matroska", "video/x-matroska"],
   ["video", "\0\0\0\x18ftypheic", "video/mp4", undefined],
   ["video", "<html>", "video/mp4", undefined],
-])("for %s, %j (%s) is %s", (kind, text, told, type) => {
-  expect(mediaTypeOf(bytes(text), kind, told)).toBe(type);
+])("for %s, %j (%s) is %s", (kind, text, declared, type) => {
+  expect(mediaTypeOf(bytes(text), kind, declared)).toBe(type);
 });
