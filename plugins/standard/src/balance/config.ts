@@ -4,10 +4,10 @@ import { parseDuration } from "@sluice/kit";
 import type { BalanceStrategy, JsonSchema } from "@sluice/contract";
 import type { BreakerSettings } from "../deployments/breaker.ts";
 
-/** What keeps a client with its target. */
+/** The property that keeps a client's requests at one target. */
 export type StickyBy = "key" | "user" | "header" | "prompt_prefix";
 
-/** What YAML says. */
+/** The options as YAML has them. */
 export interface BalanceConfig {
   readonly strategy: BalanceStrategy;
   readonly sticky_by: StickyBy;
@@ -16,7 +16,7 @@ export interface BalanceConfig {
   readonly breaker: BreakerConfig;
 }
 
-/** What YAML says of the circuit breaker. */
+/** The circuit breaker's options as YAML has them. */
 export interface BreakerConfig {
   readonly consecutive: number;
   readonly ratio: string;
@@ -28,7 +28,7 @@ export interface BreakerConfig {
   readonly eject_single: boolean;
 }
 
-/** How many targets of one model may be ejected. */
+/** The share of a model's targets that may be ejected. */
 export interface EjectionLimits {
   /** From 0 to 1. */
   readonly maxEjected: number;

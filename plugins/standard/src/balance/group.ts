@@ -10,37 +10,37 @@ import type { Health, HealthBook } from "../deployments/health.ts";
 /** A target of the group. */
 export interface GroupMember extends Member {
   readonly limits: PlaceLimits;
-  /** A digest of what its provider's calls reach. */
+  /** A digest of its provider's address and credential. */
   readonly callee: string;
   readonly credential: CredentialHealth;
 }
 
-/** What a choice is for. */
+/** The request that a choice is for. */
 export interface GroupRequest {
-  /** What each member stands for in this request: a wildcard's targets have the request's own model. */
+  /** The target of each member in this request: a wildcard's targets have the request's own model. */
   readonly targets: readonly Target[];
   readonly operation: Operation;
   readonly isStream: boolean;
-  /** The key that asks: it has a part of the slots. */
+  /** The key of the request: it has a part of the slots. */
   readonly holder: Holder;
 }
 
-/** What a group is asked. */
+/** Parameters of a choice. */
 export interface GroupChoice extends Pick<ChoiceParts, "stickyKey"> {
   readonly nowMs: number;
   readonly request: GroupRequest;
   readonly strategy: BalanceStrategy;
-  /** Those that the exchange has tried already. */
+  /** Members that the exchange has tried. */
   readonly tried: readonly GroupMember[];
-  /** Those that other branches of the exchange have called: chosen when there is no other. */
+  /** Members that other branches of the exchange have called: the last choice. */
   readonly avoided: ReadonlySet<GroupMember>;
-  /** Whether a member without room will do, as long as its queue has. */
+  /** Whether a member without a free slot qualifies while its queue has a place. */
   readonly mayWait: boolean;
-  /** Receives the ejected ones that are skipped. */
+  /** The exchange whose explanation lists the skipped, ejected members. */
   readonly exchange?: Pick<Exchange, "note">;
 }
 
-/** Time after which a model without room is worth another try. */
+/** Retry-After of a model without free slots. */
 const NO_ROOM_MS = 1_000;
 
 /** The members of one model, in the order of the file. */
@@ -78,7 +78,7 @@ export class BalanceGroup {
       able = live.filter(({ deployment, limits }) => deployment.slots.hasQueue(request.holder, limits));
     if (able.length === 0) return undefined;
     able = preferred(able, (member) => !choice.avoided.has(member));
-    // A rate limit holds for a while: others first. Where there is no other, the upstream answers with its own 429.
+    // Members without a rate limit come first. If all have one, the upstream answers with its own 429.
     able = preferred(able, (member) => this.#healthOf(member, request)?.isLimited(nowMs) !== true);
     able = preferred(able, ({ weight }) => weight > 0);
     const { stickyKey, strategy } = choice;
@@ -102,18 +102,18 @@ export class BalanceGroup {
     );
   }
 
-  /** Whether a deployment that serves has slots free, which are kept for other keys. */
+  /** Whether a live deployment has free slots that are reserved for other keys. */
   isKeptForOthers(nowMs: number, request: GroupRequest): boolean {
     return this.#live(nowMs, request, false).some(({ deployment, limits }) => deployment.slots.inFlight < limits.places);
   }
 
-  /** When another try makes sense, in milliseconds from now: with the next trial, where none is live. */
+  /** Milliseconds until a retry can succeed: the next trial, when no member is live. */
   retryAfterMs(nowMs: number, request: GroupRequest): number {
     if (this.#live(nowMs, request, false).length > 0) return NO_ROOM_MS;
     return Math.max(NO_ROOM_MS, Math.min(...this.members.map((member) => this.#waitMs(member, request, nowMs))));
   }
 
-  /** The members that are not ejected. Where too many are, those come back whose ejection ends first. */
+  /** The members that are not ejected. If too many are, those with the earliest end of their ejection return. */
   #live(nowMs: number, request: GroupRequest, isChoice: boolean): readonly GroupMember[] {
     const { members } = this;
     const ejected = members.filter((member) => !this.#isAdmitting(member, request, nowMs));
@@ -147,7 +147,7 @@ export class BalanceGroup {
   }
 }
 
-/** Those of a kind, where there are any. */
+/** The members that match, or all when none does. */
 function preferred(members: readonly GroupMember[], isPreferred: (member: GroupMember) => boolean): readonly GroupMember[] {
   if (members.length === 1) return members;
   const some = members.filter(isPreferred);

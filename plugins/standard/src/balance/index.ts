@@ -1,4 +1,4 @@
-/** The step `balance`: chooses the target of a request, goes to another when it fails, and ejects those that keep failing. */
+/** The step `balance`: chooses the target of a request, tries another after a failure, and ejects targets that keep failing. */
 
 import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
@@ -79,7 +79,7 @@ export const balance = defineStep<BalanceConfig>({
       async run({ exchange }, next) {
         const { model } = exchange;
         const group = model === undefined ? undefined : groups.get(model.entry);
-        // A model without a target is the provider step's to explain.
+        // The step `provider` reports a model without a target.
         if (model === undefined || group === undefined || model.targets.length === 0) return next();
         const strategy = model.balance ?? config.strategy;
         const stickTo = strategy === "sticky" ? stickyKey(exchange, config.sticky_by, header) : undefined;
@@ -135,10 +135,10 @@ export const balance = defineStep<BalanceConfig>({
             await next();
           } catch (error) {
             lease.fail();
-            // One that is at a limit was not called: it is passed over like one without room.
+            // A target at a limit was not called: it is skipped like a target without a free slot.
             if (isGatewayError(error) && isOwnLimit(error)) mostTried += 1;
             const isOver = tried.length >= mostTried || now() >= exchange.lifetime.deadlineMs || !mayPass(error, exchange);
-            // A target that was not called keeps its call, whatever retries and other branches have spent.
+            // A target that was not called keeps its call, also when retries have used the attempt budget.
             const isNew = (member: GroupMember, index: number): boolean =>
               !tried.includes(member) && !wasCalled(exchange, targets[index]?.id ?? "");
             if (isOver || !(mayAttemptAgain(exchange) || group.members.some(isNew))) throw error;
@@ -199,7 +199,7 @@ function memberOf(target: Target, part: GroupPart, { prices, providers }: Host):
   };
 }
 
-/** The targets in the order of the group's members. A model that stands in for another may have fewer: those that can. */
+/** The targets in the order of the group's members. A stand-in model may have fewer: only those that can serve. */
 function allTargets(model: Model, { members }: BalanceGroup, { models }: Host): readonly Target[] {
   if (model.targets.length === members.length) return model.targets;
   return models.find(model.id)?.targets ?? model.targets;
@@ -224,20 +224,20 @@ function calledBeside(
   return new Set(members.filter((_member, index) => others.includes(targets[index]?.id ?? "")));
 }
 
-/** Three tokens of prompt to one of completion, as chats are. What is not priced by the token comes last. */
+/** A price for comparison: three prompt tokens to one completion token. Targets without a token price come last. */
 function costOf(price: Price | undefined): number {
   if (price?.free === true) return 0;
   return price?.input === undefined ? Infinity : (price.input * 3 + (price.output ?? 0)) / 4;
 }
 
-/** Of several targets at their limits, the one that is free again first; of failures, the last. */
+/** The error of several targets: the limit with the shortest wait, or else the last failure. */
 function sooner(before: GatewayError | undefined, error: GatewayError): GatewayError {
   if (before === undefined || !isOwnLimit(error)) return error;
   if (!isOwnLimit(before)) return before;
   return (before.retryAfterMs ?? Infinity) <= (error.retryAfterMs ?? Infinity) ? before : error;
 }
 
-/** Whether another target may do better: the failure was the deployment's own. */
+/** Whether another target may succeed: the failure was the deployment's own. */
 function mayPass(error: unknown, { signal }: Exchange): boolean {
   if (!isGatewayError(error) || signal.aborted) return false;
   return error.retryable || ELSEWHERE.has(error.code);
@@ -245,7 +245,7 @@ function mayPass(error: unknown, { signal }: Exchange): boolean {
 
 function overloaded(model: Model, group: BalanceGroup, nowMs: number, request: GroupRequest): GatewayError {
   const message = group.isKeptForOthers(nowMs, request)
-    ? `This key has its part of the slots of the model ${model.id}; those that are free are kept for other keys. Send fewer requests at the same time.`
-    : `No deployment of the model ${model.id} can take the request at the moment.`;
+    ? `This key uses its part of the slots of the model ${model.id}; the free ones are reserved for other keys. Send fewer concurrent requests.`
+    : `No deployment of the model ${model.id} can take the request now. Retry after the time in retry-after.`;
   return new GatewayError("overloaded", message, { retryAfterMs: group.retryAfterMs(nowMs, request) });
 }

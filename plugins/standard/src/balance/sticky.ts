@@ -1,4 +1,4 @@
-/** Stickiness: what keeps requests together, and which target they keep to. */
+/** Sticky requests: the key that they share, and the target of a key. */
 
 import { isObject } from "@sluice/kit";
 import type { Exchange, JsonValue } from "@sluice/contract";
@@ -6,7 +6,7 @@ import type { StickyBy } from "./config.ts";
 
 const PREFIX_CHARACTERS = 1_024;
 
-/** What a request has in common with those that belong to it; `undefined` when it has nothing. */
+/** The sticky key of a request; `undefined` when it has none. */
 export function stickyKey(exchange: Exchange, by: StickyBy, header: string): string | undefined {
   const { identity, request, client } = exchange;
   switch (by) {
@@ -23,7 +23,7 @@ export function stickyKey(exchange: Exchange, by: StickyBy, header: string): str
   }
 }
 
-/** What the turns of one conversation share, and with it the provider's prompt cache: all up to the first user message. */
+/** The messages up to the first user message. All turns of a conversation share them, and with them the provider's prompt cache. */
 function promptPrefix({ messages, input, prompt }: Readonly<Record<string, JsonValue | undefined>>): string | undefined {
   let text = "";
   for (const message of Array.isArray(messages) ? (messages as readonly JsonValue[]) : [input ?? prompt]) {

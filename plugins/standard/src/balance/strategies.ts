@@ -1,4 +1,4 @@
-/** The strategies: which of several members serves a request. */
+/** The strategies, which choose the member that serves a request. */
 
 import type { BalanceStrategy } from "@sluice/contract";
 import { rendezvousScore } from "./sticky.ts";
@@ -9,24 +9,24 @@ export interface Member {
   readonly deployment: Deployment;
   readonly weight: number;
   readonly priority: number;
-  /** What a token costs, for comparison; `Infinity` when it is unknown. */
+  /** The price of a token, for comparison; `Infinity` when it is unknown. */
   readonly cost: number;
   /** The state of the smooth weighted choice. */
   turn: number;
 }
 
-/** What a choice goes by, beside the members. */
+/** The inputs of a choice besides the members. */
 export interface ChoiceParts {
-  /** What keeps requests together; `undefined` where nothing does. */
+  /** The sticky key; `undefined` without one. */
   readonly stickyKey: string | undefined;
-  /** The expected time to first content of a member, in milliseconds; `undefined` where nothing is known. */
+  /** The expected time to first content of a member, in milliseconds; `undefined` without samples. */
   readonly latencyOf: (member: Member) => number | undefined;
 }
 
-/** A member that has no latency yet, but already a request: others first. */
+/** The assumed latency of a member that has a request and no sample yet. */
 const UNMEASURED_MS = 1e9;
 
-/** Chooses one of one or more members. Equals share by their weights. */
+/** Chooses one of the members. Equal members share by their weights. */
 export function chooseMember(members: readonly Member[], strategy: BalanceStrategy, parts: ChoiceParts): Member {
   const { latencyOf, stickyKey } = parts;
   switch (strategy) {
@@ -73,7 +73,7 @@ function leastOf(members: readonly Member[], measure: (member: Member) => number
 function nextInTurn(members: readonly Member[]): Member {
   const [first] = members as readonly [Member, ...Member[]];
   if (members.length === 1) return first;
-  // Members without a weight are here only when no other is: then they share alike.
+  // Members without a weight are candidates only when no other is. They then share equally.
   const isWeightless = members.every(({ weight }) => weight === 0);
   let total = 0;
   let next = first;

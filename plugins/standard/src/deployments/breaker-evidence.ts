@@ -1,12 +1,12 @@
-/** Whose requests failed at a target: a verdict needs failures that no single client can choose. */
+/** Evidence against a target: an ejection needs failures that a single client cannot cause. */
 
 /** A failure, as evidence. */
 export interface Evidence {
-  /** The id of the key that asked. */
+  /** The id of the request's key. */
   readonly key: string;
-  /** A digest of what it asked. */
+  /** A digest of the request's body. */
   readonly body: string;
-  /** No connection could be opened: no request can choose that. */
+  /** Whether no connection could be opened: no request can cause that. */
   readonly isForced: boolean;
 }
 
@@ -21,9 +21,9 @@ interface Tally {
 
 /** Outcomes of the last five to ten seconds are kept. */
 const HALF_MS = 5_000;
-/** A key is alone when no other key asked for so long. */
+/** A key is alone after this time without a request of another key. */
 const ALONE_MS = 10_000;
-/** Keys with a tally of their own. The others share one. */
+/** Maximum of keys with a tally of their own. Further keys share one. */
 const MAX_KEYS = 64;
 const FORCED = "\0forced";
 const OTHERS = "\0others";
@@ -37,10 +37,10 @@ export class FailuresByKey {
   #turnedMs = 0;
   #lastKey: string | undefined;
   #lastMs = -Infinity;
-  /** When a key other than the last one asked. */
+  /** The time of the last request of another key. */
   #otherMs = -Infinity;
 
-  /** A key asks. */
+  /** Records a request of a key. */
   see(key: string, nowMs: number): void {
     if (key !== this.#lastKey) {
       this.#otherMs = this.#lastMs;
@@ -49,7 +49,7 @@ export class FailuresByKey {
     this.#lastMs = nowMs;
   }
 
-  /** Whether no other key asked lately. */
+  /** Whether no other key had a recent request. */
   isAlone(key: string, nowMs: number): boolean {
     return nowMs - (key === this.#lastKey ? this.#otherMs : this.#lastMs) > ALONE_MS;
   }
@@ -76,8 +76,8 @@ export class FailuresByKey {
   }
 
   /**
-   * Whether the failures in a row, at least `consecutive`, are evidence: without the key that has most of them, others remain; or
-   * the key is alone, and not all its bodies are the same.
+   * Whether `consecutive` or more failures in a row are evidence: they come from two keys or more, or from a key that is alone and
+   * whose bodies differ.
    */
   areInRow(consecutive: number, key: string, nowMs: number): boolean {
     const others = Math.min(2, Math.max(1, consecutive >> 1));
@@ -85,7 +85,7 @@ export class FailuresByKey {
     return this.isAlone(key, nowMs) && this.#run.get(key)?.isVaried === true;
   }
 
-  /** The same of the share of failures: it holds without the key that has most failures, too. */
+  /** Whether the share of failures is evidence: it also holds without the key that has most failures. */
   areShare(ratio: number, key: string, nowMs: number): boolean {
     this.#turn(nowMs);
     const both = new Map(this.#previous);
@@ -134,7 +134,7 @@ function joined(a: Tally, b: Tally): Tally {
   };
 }
 
-/** What is left without the key that has most failures. Failures that no request can choose are of no key, and stay. */
+/** The tally without the key that has most failures. Failures that no request can cause belong to no key and stay. */
 function sumOf(tallies: ReadonlyMap<string, Tally>): { readonly others: { readonly total: number; readonly failures: number } } {
   let total = 0;
   let failures = 0;

@@ -3,7 +3,7 @@
 const SPANS = 10;
 const SPAN_MS = 1_000;
 
-/** Counts in ten spans of a second each, reused in turn. Times are on one clock and never go back. */
+/** A ring of ten counters of one second each. Times are monotonic. */
 export class FailureWindow {
   readonly #totals = new Uint32Array(SPANS);
   readonly #failures = new Uint32Array(SPANS);

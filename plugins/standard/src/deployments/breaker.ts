@@ -1,23 +1,23 @@
-/** The circuit breaker of what is called: when it is ejected, for how long, and how it comes back. */
+/** The circuit breaker of a callee: ejection, its duration, and recovery. */
 
 import { type Evidence, FailuresByKey } from "./breaker-evidence.ts";
 import { FailureWindow } from "./breaker-window.ts";
 
-/** What a breaker goes by. It belongs to a configuration; the breaker's state outlives it. */
+/** The settings of a breaker. They belong to a configuration; the breaker's state outlives it. */
 export interface BreakerSettings {
   /** Failures in a row that eject. */
   readonly consecutive: number;
   /** The share of failures that ejects, from 0 to 1. */
   readonly ratio: number;
-  /** Attempts of the last ten seconds that the share needs to mean something. */
+  /** Minimum attempts of the last ten seconds before the share counts. */
   readonly minRequests: number;
   readonly ejectionMs: number;
   readonly maxEjectionMs: number;
-  /** The length of every ejection while another model can answer. Absent: as without one. */
+  /** The duration of every ejection while another model can answer. Absent: the usual duration. */
   readonly replacedEjectionMs?: number;
 }
 
-/** What a verdict changed. */
+/** The change by a verdict. */
 export type BreakerChange = "ejected" | "recovered" | undefined;
 
 /** A request that tries whether an ejected target works again. */
@@ -26,7 +26,7 @@ export interface Trial {
   readonly startedMs: number;
 }
 
-/** Where an attempt stands. Times are on the monotonic clock. */
+/** The state of an attempt. Times are on the monotonic clock. */
 export interface Standing {
   readonly key: string;
   /** When the attempt began. */
@@ -41,7 +41,7 @@ export interface Failed extends Standing, Evidence {
   readonly isAfterHead: boolean;
   /** Whether content had come, so that the reply was cut. Absent: no. */
   readonly isCut?: boolean;
-  /** What the upstream asked for. */
+  /** The upstream's Retry-After. */
   readonly retryAfterMs: number | undefined;
   /** Whether another model can answer the request. Absent: no. */
   readonly isReplaceable?: boolean;
@@ -49,14 +49,14 @@ export interface Failed extends Standing, Evidence {
 
 type Ejecting = Pick<Failed, "key" | "isAfterHead" | "isCut" | "retryAfterMs" | "isReplaceable">;
 
-/** A trial keeps others out for so long. After that another one may begin beside it. */
+/** A trial is alone for this time. Then another one may begin beside it. */
 const TRIAL_MS = 3_000;
-/** For so long a key that caused an ejection, or had the trial before, leaves the trial to the others that asked. */
+/** For this time the key that caused an ejection, or had the last trial, yields the trial to other keys. */
 const PRECEDENCE_MS = 5_000;
-/** Of the requests for a model's only target, the share of failures lets every tenth through. */
+/** A model's only target that the share of failures ejected still serves every tenth request. */
 const THROUGH_EVERY = 10;
 
-/** Closed: requests pass. Open: none does until the ejection has ended. Half open: one request, the trial, decides. */
+/** Closed: requests pass. Open: no request passes until the ejection ends. Half open: one request, the trial, decides. */
 export class Breaker {
   readonly #window = new FailureWindow();
   readonly #byKey = new FailuresByKey();
@@ -65,18 +65,18 @@ export class Breaker {
   #openedAtMs = -Infinity;
   #openUntilMs = 0;
   #closedAtMs = -Infinity;
-  /** Ejections without a lasting recovery between them: each doubles the next one's time. */
+  /** Ejections without a lasting recovery between them: each doubles the next duration. */
   #step = 0;
   #trial: Trial | undefined;
   /** The trial whose response began, and ended the ejection; until the next success its failure renews the ejection. */
   #begun: Trial | undefined;
-  /** What proves that the target works: of failures that came after the head, or within the reply, what comes later. */
+  /** The proof of recovery. After failures behind the head or within the reply, only a later point proves it. */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
-  /** The key of the newest failure that ejected, or of the newest trial: others go before it. */
+  /** The key of the newest ejecting failure, or of the newest trial: other keys go first. */
   #suspect: string | undefined;
   #suspectSinceMs = -Infinity;
-  /** When another key was refused. */
+  /** The time at which another key was refused. */
   #knockedMs = -Infinity;
   #knocks = 0;
 
@@ -89,7 +89,7 @@ export class Breaker {
     return this.#consecutive;
   }
 
-  /** When the ejection ends, or ended; `undefined` while closed. */
+  /** The end of the ejection; `undefined` while closed. */
   get openUntilMs(): number | undefined {
     return this.#isOpen ? this.#openUntilMs : undefined;
   }
@@ -106,29 +106,29 @@ export class Breaker {
     return Math.max(0, this.#openUntilMs - nowMs, trialMs - nowMs);
   }
 
-  /** Whether a request of a key may pass: as any, or as a trial. */
+  /** Whether a request of a key may pass, as a trial or without one. */
   isAdmitting(nowMs: number, key: string): boolean {
     if (!this.#isOpen) return true;
     if (this.waitMs(nowMs) > 0) return false;
-    // Another key's failure says more than a second one of the same, and one key must not take every trial.
+    // A failure of another key is stronger evidence, and one key must not take every trial.
     const isTheirs = key === this.#suspect && this.#knockedMs >= this.#suspectSinceMs;
     const freeMs = Math.max(this.#openUntilMs, this.#trial === undefined ? 0 : this.#trial.startedMs + TRIAL_MS);
     return !isTheirs || nowMs >= freeMs + PRECEDENCE_MS;
   }
 
-  /** A request of a key is refused, or goes elsewhere, because of the ejection. */
+  /** Records that a request of a key was refused or redirected by the ejection. */
   knock(nowMs: number, key: string): void {
     if (this.#isOpen && key !== this.#suspect) this.#knockedMs = nowMs;
   }
 
-  /** Whether a request may pass an ejection by the share of failures alone. Each call counts. */
+  /** Whether a request may pass an ejection that only the share of failures caused. Each call counts. */
   letsThrough(): boolean {
     if (!this.#isOpen || !this.#isByShare) return false;
     this.#knocks += 1;
     return this.#knocks % THROUGH_EVERY === 0;
   }
 
-  /** A request passes. Returns its trial, where it is one. */
+  /** Lets a request pass. Returns its trial, if it is one. */
   enter(nowMs: number, key: string): Trial | undefined {
     this.#byKey.see(key, nowMs);
     if (!this.#isOpen || !this.isAdmitting(nowMs, key)) return undefined;
@@ -138,12 +138,12 @@ export class Breaker {
     return this.#trial;
   }
 
-  /** A trial has ended, whatever came of it. Without a verdict, the next request is the trial. */
+  /** Ends a trial. Without a verdict, the next request is the trial. */
   leave(trial: Trial): void {
     if (this.#trial === trial) this.#trial = undefined;
   }
 
-  /** A response of the upstream's begins, with a status of success. */
+  /** Records the head of a successful response. */
   begin(at: Standing, nowMs: number): BreakerChange {
     if (!this.#isOpen || this.#proof !== "head") return undefined;
     const change = this.#recover(at, nowMs);
@@ -151,7 +151,7 @@ export class Breaker {
     return change;
   }
 
-  /** The upstream did what it was asked, or refused what the request holds: either way it works. */
+  /** Records that the upstream works: it served the request, or refused its content. */
   answer(at: Standing, nowMs: number): BreakerChange {
     if (this.#proof === "end") return undefined;
     return this.#recover(at, nowMs);
@@ -169,7 +169,7 @@ export class Breaker {
   fail(failed: Failed, nowMs: number, settings: BreakerSettings): BreakerChange {
     const { trial, key } = failed;
     const isTrial = trial !== undefined && (trial === this.#trial || trial === this.#begun);
-    // An attempt from before the ejection or the return says nothing about the present state.
+    // An attempt from before the ejection or the recovery is no evidence on the present state.
     if (!isTrial && (this.#isOpen || failed.startedMs < this.#closedAtMs)) return undefined;
     this.#consecutive += 1;
     this.#window.add(nowMs, true);
@@ -186,17 +186,17 @@ export class Breaker {
     return this.eject(failed, nowMs, settings);
   }
 
-  /** Whether a trial is the one that decides. */
+  /** Whether this trial decides. */
   isTrial(trial: Trial | undefined): boolean {
     return trial !== undefined && trial === this.#trial;
   }
 
-  /** Whether a key's requests are the only ones of late. */
+  /** Whether all recent requests are of this key. */
   isAlone(key: string, nowMs: number): boolean {
     return this.#byKey.isAlone(key, nowMs);
   }
 
-  /** Opens because of failures that were judged elsewhere. */
+  /** Opens for failures that the caller has evaluated. */
   eject(
     { key, isAfterHead, isCut, retryAfterMs = 0, isReplaceable }: Ejecting,
     nowMs: number,
@@ -207,7 +207,7 @@ export class Breaker {
     }: Pick<BreakerSettings, "ejectionMs" | "maxEjectionMs" | "replacedEjectionMs">,
   ): BreakerChange {
     const isNew = !this.#isOpen;
-    // Not so where the last recovery was a head alone.
+    // A recovery by a response head alone does not count.
     if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > maxEjectionMs) this.#step = 0;
     const doubledMs = ejectionMs * 2 ** Math.min(this.#step, 30);
     // The fallback answers when a trial fails: trials may be frequent.
@@ -227,7 +227,7 @@ export class Breaker {
     return isNew ? "ejected" : undefined;
   }
 
-  /** Only an attempt that began after the ejection says that it is over. */
+  /** Only an attempt that began after the ejection proves a recovery. */
   #recover({ trial, startedMs }: Standing, nowMs: number): BreakerChange {
     if (!this.#isOpen || (trial === undefined && startedMs < this.#openedAtMs)) return undefined;
     this.#isOpen = false;

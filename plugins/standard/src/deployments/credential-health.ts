@@ -1,4 +1,4 @@
-/** What is known of a credential: whether the upstream refuses it, for every model that it reaches. */
+/** The health of a credential, which all its models share: whether the upstream refuses it. */
 
 import { Breaker, type BreakerChange, type BreakerSettings, type Failed, type Standing } from "./breaker.ts";
 
@@ -9,14 +9,14 @@ export interface CredentialRefusal extends Failed {
   readonly isUnknown: boolean;
 }
 
-/** A credential that is not accepted is not renewed within seconds. */
+/** Duration of an ejection by a refused credential: an operator does not replace it within seconds. */
 const REST_MS = 5 * 60_000;
 const MAX_REFUSALS = 8;
 
 /**
- * One refusal alone says nothing of a credential. A second 401 confirms the first. Refusals with another status may be about one
- * model, a plan or a prompt: they confirm each other when they are of two models and of two keys, or of a key that is alone.
- * Each answer that is no refusal shows that the credential works.
+ * A single refusal is no evidence against a credential. A second 401 confirms the first. Refusals with another status may concern a
+ * model, a plan or a prompt: they count when they come from two models and two keys, or from a key that is alone. Every other answer
+ * proves that the credential works.
  */
 export class CredentialHealth {
   #breaker = new Breaker();

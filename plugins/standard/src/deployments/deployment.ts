@@ -1,4 +1,4 @@
-/** A deployment: what the process knows of one target of the configuration. It outlives generations. */
+/** A deployment: the state of one configured target in this process. It outlives generations. */
 
 import { isModelOf } from "@sluice/runtime";
 import { Places } from "@sluice/kit/internals";
@@ -8,10 +8,10 @@ import type { Verdict } from "./verdict.ts";
 import { TargetTokens } from "../limits/target-tokens.ts";
 import { type Called, type Health, HealthBook } from "./health.ts";
 
-/** Models behind one deployment that a view names. */
+/** Maximum of models that a view lists for one deployment. */
 const MAX_SHOWN_MODELS = 20;
 
-/** The slots and the counts of one target, and which callees it has. Its health is theirs. */
+/** The slots, the counts and the callees of one target. Its health is that of its callees. */
 export class Deployment implements SharedValue {
   readonly target: Target;
   readonly slots: Places;
@@ -19,7 +19,7 @@ export class Deployment implements SharedValue {
   readonly #book: HealthBook;
   readonly #onClose: () => void;
   readonly #tokens: TargetTokens;
-  /** How many generations call each. */
+  /** The number of generations that use each callee. */
   readonly #callees = new Map<string, number>();
   #ejections = 0;
   #successes = 0;
@@ -45,7 +45,7 @@ export class Deployment implements SharedValue {
     return this.#ejections;
   }
 
-  /** A generation calls it by a callee, until `release`. */
+  /** Registers a generation's callee until `release`. */
   hold(callee: string): void {
     this.#callees.set(callee, (this.#callees.get(callee) ?? 0) + 1);
   }
@@ -67,7 +67,7 @@ export class Deployment implements SharedValue {
     this.#ejections += 1;
   }
 
-  /** Makes everything that it calls healthy again: its models and its credentials. */
+  /** Resets the health of its models and credentials. */
   reset(): void {
     this.#book.forget((called) => this.#calls(called));
     for (const callee of this.#callees.keys()) this.#book.credentialOf(callee)?.reset();

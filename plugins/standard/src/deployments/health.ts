@@ -1,11 +1,11 @@
-/** Health of what is called: by callee, concrete model and operation. It outlives generations. */
+/** Health by callee, concrete model and operation. It outlives generations. */
 
 import type { Operation, SharedValue } from "@sluice/contract";
 import { Breaker } from "./breaker.ts";
 import { CredentialHealth } from "./credential-health.ts";
 import { Latency } from "./latency.ts";
 
-/** What is called. */
+/** An address with a credential, as targets call it. */
 export interface Called {
   /** A digest of address and credential. */
   readonly callee: string;
@@ -13,12 +13,12 @@ export interface Called {
   readonly operation: Operation;
 }
 
-/** No wait that an upstream asks for keeps a target back for longer. */
+/** Maximum time that a Retry-After holds a target back. */
 const MAX_LIMITED_MS = 60_000;
-/** Where the upstream says nothing. */
+/** The time without a Retry-After. */
 const LIMITED_MS = 1_000;
 
-/** What is known of one model of one callee, for one operation. */
+/** The health of one model at one callee, for one operation. */
 export class Health {
   readonly called: Called;
   readonly breaker = new Breaker();
@@ -30,7 +30,7 @@ export class Health {
     this.called = called;
   }
 
-  /** The upstream's rate limit is reached: others first. */
+  /** Records that the upstream's rate limit is reached: other targets go first. */
   limit(nowMs: number, retryAfterMs = LIMITED_MS): void {
     this.#limitedUntilMs = nowMs + Math.min(retryAfterMs, MAX_LIMITED_MS);
   }
@@ -45,12 +45,12 @@ export class Health {
   }
 }
 
-/** Records that are kept, in two maps in turn: when the first is full it becomes the second, and the second is forgotten. */
+/** Maximum of records in each of two maps. A full first map becomes the second, and the old second is dropped. */
 const MAX_RECORDS = 2_000;
 
 /**
- * The records of the process. One is made by an attempt that says something of the target, so a model that does not exist has
- * none. The number is bounded: a wildcard has as many models as clients can name.
+ * The records of the process. An attempt with a verdict on the target creates one, so an unknown model has none. The number is
+ * bounded, because clients choose the models of a wildcard.
  */
 export class HealthBook implements SharedValue {
   #recent = new Map<string, Health>();
@@ -58,7 +58,7 @@ export class HealthBook implements SharedValue {
   readonly #credentials = new Map<string, { readonly health: CredentialHealth; holders: number }>();
   readonly #names = new Map<string, { readonly model: string; readonly operation: Operation; readonly name: string }>();
 
-  /** The name of a record. The newest one of each callee is kept: most requests of a target ask for the same model. */
+  /** The name of a record. Each callee caches its newest one: most requests of a target name the same model. */
   nameOf(callee: string, operation: Operation, model: string): string {
     const known = this.#names.get(callee);
     if (known?.model === model && known.operation === operation) return known.name;
@@ -67,7 +67,7 @@ export class HealthBook implements SharedValue {
     return name;
   }
 
-  /** The record of a name; `undefined` while nothing is known. */
+  /** The record of a name; `undefined` before the first verdict. */
   find(name: string): Health | undefined {
     const known = this.#recent.get(name);
     if (known !== undefined) return known;
@@ -111,7 +111,7 @@ export class HealthBook implements SharedValue {
     return [...this.#recent.values(), ...this.#older.values()].filter(({ called }) => isOf(called));
   }
 
-  /** Forgets records: what they are of begins as healthy. What is under way reports to nothing. */
+  /** Drops records, so that their models are healthy again. Attempts under way change no record. */
   forget(isOf: (called: Called) => boolean): void {
     for (const records of [this.#recent, this.#older]) {
       for (const [name, { called }] of records) if (isOf(called)) records.delete(name);

@@ -1,11 +1,11 @@
-/** The time to first content of a target: what it is for most keys, so that one key's slow requests move no other. */
+/** The time to first content of a target: a median over keys, so that one key's slow requests do not change it. */
 
 const SAMPLES = 32;
-/** Samples that are much older than the newest say nothing. */
+/** Samples that are this much older than the newest are dropped. */
 const WINDOW_MS = 10_000;
-/** A value that nothing renews fades, so that a target that was slow once is tried again. */
+/** A value without new samples decays, so that a formerly slow target is tried again. */
 const FADE_MS = 10_000;
-/** What one key alone has seen fades faster for the others. */
+/** A value from a single key decays faster for other keys. */
 const STRANGE_FADE_MS = 2_000;
 
 interface Sample {
@@ -14,7 +14,7 @@ interface Sample {
   readonly atMs: number;
 }
 
-/** The newest samples. Each key says the upper median of its own; the value is the lower median of what the keys say. */
+/** The newest samples. The value is the lower median over the keys' upper medians. */
 export class Latency {
   readonly #samples: Sample[] = [];
   #next = 0;
@@ -24,12 +24,12 @@ export class Latency {
   #onlyKey: string | undefined;
   #isStale = false;
 
-  /** When the newest sample came. */
+  /** The time of the newest sample. */
   get newestMs(): number {
     return this.#newestMs;
   }
 
-  /** The value as it was when the newest sample came; `undefined` before the first. */
+  /** The value at the newest sample; `undefined` before the first. */
   get lastMs(): number | undefined {
     if (this.#isStale) this.#measure();
     return this.#value;
@@ -42,7 +42,7 @@ export class Latency {
     this.#isStale = true;
   }
 
-  /** What a choice for a key goes by. */
+  /** The latency for a choice of this key. */
   faded(nowMs: number, key: string): number | undefined {
     const value = this.lastMs;
     if (value === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A lease: one exchange's use of a deployment, from the choice to the end of what came of it. */
+/** A lease: one exchange's use of a deployment, from the choice to the end of the attempts. */
 
 import { defineSlot } from "@sluice/kit";
 import { requestDigest } from "@sluice/runtime";
@@ -11,17 +11,17 @@ import { isAfterHead, isForced, isUnknownCredential, verdictOf } from "./verdict
 import { hasReadyStandIn } from "../retry/attempt-budget.ts";
 import type { Called, Health, HealthBook } from "./health.ts";
 
-/** What a lease is made from. Its holder has taken the slot. */
+/** The parts of a lease. Its holder has taken the slot. */
 export interface LeaseParts {
   readonly member: GroupMember;
-  /** What the exchange calls: of a wildcard's target, the concrete one. */
+  /** The called target: the concrete one of a wildcard. */
   readonly target: Target;
   readonly exchange: Exchange;
   readonly settings: BreakerSettings;
   readonly book: HealthBook;
   readonly log: Log;
   readonly now: () => number;
-  /** Whether requests may still go to the member. */
+  /** Whether the member still takes requests. */
   readonly isServing: () => boolean;
   /** Whether another target can take the request now. */
   readonly hasOther: () => boolean;
@@ -29,10 +29,10 @@ export interface LeaseParts {
 
 const FULL_TRIAL_EVERY = 4;
 
-/** The leases of an exchange and its branches that are under way. */
+/** The active leases of an exchange and its branches. */
 const LEASES = defineSlot<Lease[]>("leases");
 
-/** The lease that an exchange, or the one that it is a branch of, has at the moment. */
+/** The current lease of an exchange, or of its parent. */
 export function leaseOf(exchange: Exchange): Lease | undefined {
   const leases = LEASES.get(exchange);
   if (leases === undefined) return undefined;
@@ -43,13 +43,13 @@ export function leaseOf(exchange: Exchange): Lease | undefined {
   return undefined;
 }
 
-/** Holds a slot, and the trial where it is one. Exactly one of `fail` and `succeed` ends it. */
+/** Holds a slot, and a trial if there is one. Exactly one of `fail` and `succeed` ends it. */
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #name: string;
   readonly #called: Called;
   readonly #key: string;
-  /** Attempts from this place on are this lease's. */
+  /** The index of the lease's first attempt. */
   readonly #from: number;
   readonly #startedMs: number;
   readonly #reported: Attempt[] = [];
@@ -85,12 +85,12 @@ export class Lease {
     return this.#parts.isServing();
   }
 
-  /** Whether this is a trial that may be cut short. Every fourth one in a row has its full time, for a target that became slow. */
+  /** Whether this is a trial with a short limit. Every fourth trial has its full time, for a target that became slow. */
   get isShortTrial(): boolean {
     return this.#trial !== undefined && (this.#parts.book.find(this.#name)?.breaker.ejectionsInRow ?? 0) % FULL_TRIAL_EVERY !== 0;
   }
 
-  /** How long streams of the target took to their first content, as last seen. */
+  /** The last known time to first content of the target's streams. */
   get streamMs(): number | undefined {
     return this.#parts.book.find(this.#name)?.latencyOf(true).lastMs;
   }
@@ -100,7 +100,7 @@ export class Lease {
     return this.#parts.hasOther();
   }
 
-  /** Hears of one attempt as it goes on. */
+  /** Observes one attempt. */
   watch(attempt: Attempt): AttemptObserver {
     const at: Standing = { key: this.#key, startedMs: this.#parts.now(), trial: this.#trial };
     return {
@@ -109,12 +109,12 @@ export class Lease {
     };
   }
 
-  /** No reply came of it. */
+  /** Ends the lease without a reply. */
   fail(): void {
     this.#end(this.#parts.exchange.attempts.length);
   }
 
-  /** A reply came. One that is not whole yet keeps the slot to the end of the exchange. */
+  /** Ends the lease with a reply. A reply that is not whole yet keeps the slot to the end of the exchange. */
   succeed(): void {
     const { exchange, now } = this.#parts;
     const to = exchange.attempts.length;
@@ -128,7 +128,7 @@ export class Lease {
       this.#end(to);
       return;
     }
-    // Content has come.
+    // The attempt has content.
     const at: Standing = { key: this.#key, startedMs: this.#startedMs, trial: this.#trial };
     if (last !== undefined) this.#answer(at);
     exchange.lifetime.onSettle(() => this.#end(to));
@@ -138,7 +138,7 @@ export class Lease {
     return this.#parts.book.open(this.#name, this.#called);
   }
 
-  /** The head of a response came. A stream that ejected after its heads needs more than that. */
+  /** Records the head of a response. It is no proof for a target whose streams failed behind their heads. */
   #begin(at: Standing): void {
     const nowMs = this.#parts.now();
     this.#logChange(this.#parts.member.credential.accept(this.#ofCredential(at), nowMs));
@@ -187,7 +187,7 @@ export class Lease {
     }
   }
 
-  /** Where the credential itself may be well, the model has failed. */
+  /** Counts a refusal that may not concern the credential as a failure of the model. */
   #refuseCredential(attempt: Attempt, at: Standing): void {
     const { member, settings, now } = this.#parts;
     const nowMs = now();

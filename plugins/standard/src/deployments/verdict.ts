@@ -33,7 +33,7 @@ export function verdictOf({ outcome, error }: Attempt): Verdict {
   return error === undefined ? "nothing" : (VERDICTS[error.code] ?? "nothing");
 }
 
-/** Whether no request can have chosen a failure: no connection was opened. */
+/** Whether no request can have caused a failure: no connection was opened. */
 export function isForced({ error }: Attempt): boolean {
   return error !== undefined && neverConnected(error);
 }

@@ -1,4 +1,4 @@
-/** `on_cut: continue` of the step fallback: a stream that is cut goes on at another target or model. */
+/** `on_cut: continue` of the step fallback: another target or model continues a stream that was cut. */
 
 import { isObject, withholdReply } from "@sluice/kit";
 import { chunkFrame, TOOL_PARAMETERS } from "@sluice/kit/internals";
@@ -17,23 +17,23 @@ import { fallbackClassOf, isPartOfGeneral } from "./failure-class.ts";
 import type { Instead, StandInSearch } from "./search.ts";
 import { wasCalled } from "../retry/attempt-budget.ts";
 
-/** What a continued stream is made from. */
+/** The parts of a continued stream. */
 export interface Continuing {
   readonly exchange: Exchange;
   readonly next: Next;
   readonly host: Host;
   readonly search: StandInSearch;
-  /** What the client asked. */
+  /** The client's request. */
   readonly request: GatewayRequest;
 }
 
-/** Says where a reply was cut and another one begins, where the model cannot go on in the middle. */
+/** Marks the place where a second reply begins because the model cannot continue the first one. */
 export const CUT_MARKER = "\n\n[The reply was cut here. A new reply follows.]\n\n";
 
 /** A longer text is not sent again. */
 const MAX_SAID_CHARACTERS = 262_144;
 
-/** Whether the reply to a request can be put together from two: plain text, and one choice of it. */
+/** Whether two replies can be joined for a request: it asks for plain text and one choice. */
 export function isContinuable({ stream, document }: GatewayRequest): boolean {
   if (!stream) return false;
   const { value: body } = document;
@@ -43,7 +43,7 @@ export function isContinuable({ stream, document }: GatewayRequest): boolean {
   return (n === null || n === 1) && logprobs !== true && !(Array.isArray(modalities) && modalities.includes("audio"));
 }
 
-/** The frames of the reply that the exchange has, and of those that go on where it is cut. */
+/** The frames of the exchange's reply, then those of the replies that continue it after a cut. */
 export function continuedFrames(parts: Continuing, first: AsyncIterable<Frame>): AsyncIterable<Frame> {
   let current = first[Symbol.asyncIterator]();
   const frames = goOn(
@@ -92,7 +92,7 @@ interface Continued {
   readonly marker: Frame | undefined;
 }
 
-/** The stream that goes on after a cut; `undefined` when the cut is final. */
+/** The stream that continues after a cut; `undefined` when the cut is final. */
 async function streamAfter(error: unknown, said: SaidText, parts: Continuing): Promise<Continued | undefined> {
   const { exchange, next } = parts;
   for (let failure = error; isCut(failure, exchange) && said.isOpen;) {
@@ -102,7 +102,7 @@ async function streamAfter(error: unknown, said: SaidText, parts: Continuing): P
     const isPrefilled = said.text !== "" && takesPrefill(model, parts.host);
     const request = isPrefilled ? prefilled(instead.request, said.text) : instead.request;
     exchange.note("fallback", isPrefilled ? "goes on with the cut reply at" : "begins a new reply at", model.id);
-    // Two replies in one are no reply of either model: it is not kept for others.
+    // A joined reply is not stored: it is the reply of neither model.
     withholdReply(exchange);
     const { reply: outer } = exchange;
     Object.assign(exchange, { model, request, target: undefined });
@@ -123,7 +123,7 @@ async function streamAfter(error: unknown, said: SaidText, parts: Continuing): P
   return undefined;
 }
 
-/** Whether a stream broke off by its upstream's fault, for a client that is still there. */
+/** Whether the upstream caused the cut, and the client is still connected. */
 function isCut(error: unknown, { signal }: Exchange): error is GatewayError {
   if (!isGatewayError(error) || signal.aborted) return false;
   const name = fallbackClassOf(error);
@@ -137,7 +137,7 @@ function otherTargets(exchange: Exchange, { request }: Continuing): Instead | un
   return model === undefined || targets.length === 0 ? undefined : { model: { ...model, targets }, request };
 }
 
-/** Whether every target of a model goes on with the assistant's last message. */
+/** Whether every target of a model continues the assistant's last message. */
 function takesPrefill({ info, targets }: Model, { providers }: Host): boolean {
   const said = info?.supports["supports_assistant_prefill"];
   if (said !== undefined) return said;
@@ -153,10 +153,10 @@ function prefilled(request: GatewayRequest, text: string): GatewayRequest {
   return { ...request, document };
 }
 
-/** What the client has read so far. */
+/** The content that the client has received. */
 class SaidText {
   text = "";
-  /** Nothing was said that cannot be gone on with: a tool call, the end of a choice, a text beyond the bound. */
+  /** Whether the content can be continued: no tool call, no end of a choice, no text beyond the bound. */
   isOpen = true;
   #names: JsonObject = {};
 
@@ -174,7 +174,7 @@ class SaidText {
     if (this.text.length > MAX_SAID_CHARACTERS) this.isOpen = false;
   }
 
-  /** A chunk of the reply so far that says that it was cut. */
+  /** A chunk of the first reply that reports the cut. */
   marker(): Frame {
     return chunkFrame({ ...this.#names, choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }] });
   }

@@ -14,7 +14,7 @@ const PARTS: Partial<Record<ErrorCode, FallbackClass>> = {
   upstream_timeout: "timeout",
 };
 
-/** Whether failures of a class belong to `general` where the class itself is not spoken of. */
+/** Whether failures of a class belong to `general` when the class has no list. */
 export function isPartOfGeneral(name: FallbackClass): boolean {
   return name === "rate_limit" || name === "overloaded" || name === "timeout";
 }

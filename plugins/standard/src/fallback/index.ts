@@ -48,7 +48,7 @@ export const fallback = defineStep<FallbackConfig>({
         maximum: 30,
         default: 3,
         description:
-          "Upstream calls of one request, over retries, targets and models. Retries leave one call to a fallback, and a target or a fallback that was not asked is asked once whatever was spent.",
+          "Upstream calls of one request, over retries, targets and models. Retries leave one call to a fallback, and every target and fallback may be called once, also beyond this number.",
       },
       on_cut: {
         type: "string",
@@ -93,7 +93,7 @@ export const fallback = defineStep<FallbackConfig>({
   },
 });
 
-/** Asks one model after the other. Throws the final error, on an exchange as it began, when none answers. */
+/** Calls one model after the other. When none answers, restores the exchange and throws the final error. */
 async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, first: GatewayError): Promise<void> {
   const { model, request } = exchange;
   const errors: [GatewayError, ...GatewayError[]] = [first];
@@ -123,7 +123,7 @@ async function askOthers(exchange: Exchange, search: StandInSearch, next: Next, 
   }
 }
 
-/** Why no other model is asked after a failure. */
+/** The reason why no other model is called after a failure. */
 function whyNone({ signal }: Exchange, isOver: boolean): string {
   if (signal.aborted) return "the request has ended, after";
   return isOver ? "no more models than `max`, after" : "no model to ask instead after";

@@ -1,36 +1,36 @@
-/** The stand-ins of one request: the operator's lists, and what the request says instead. */
+/** The stand-in models of one request: the operator's lists, or the request's own. */
 
 import { isObject } from "@sluice/kit";
 import { type FallbackClass, GatewayError, type GatewayRequest, type JsonObject, type Model } from "@sluice/contract";
 import { isPartOfGeneral } from "./failure-class.ts";
 
-/** A model to try instead, and what of the body changes with it. */
+/** A stand-in model, and the overridden fields of the body. */
 export interface StandIn {
   readonly id: string;
   readonly overrides: JsonObject;
-  /** The client named it, so messages may name it. */
+  /** Whether the client named it. Messages name only such models. */
   readonly isOfRequest?: true;
 }
 
-/** Stand-ins by the class of the failure. */
+/** Stand-in models by the class of the failure. */
 export type StandIns = (name: FallbackClass) => readonly StandIn[];
 
 const NONE: readonly StandIn[] = Object.freeze([]);
 const NO_OVERRIDES: JsonObject = Object.freeze({});
 
 /**
- * What an override may set: numbers, switches and words of the API. Everything else was looked at by outer steps, such as limits and guardrails,
- * and goes to each model as it is. Types are checked where the request comes in.
+ * The fields that an override may set: numbers, switches and words of the API. Outer steps, such as limits and guardrails, have
+ * checked all other fields, which every model gets unchanged. The ingress checks the types.
  */
 const ALLOWED: ReadonlySet<string> = new Set(
   `temperature top_p max_tokens max_completion_tokens seed presence_penalty frequency_penalty parallel_tool_calls reasoning_effort verbosity
   service_tier dimensions size quality`.split(/\s+/),
 );
-/** A word of the API, or a size: no text. */
+/** A word of the API, or a size, but no free text. */
 const WORD = /^[a-z0-9_-]{1,16}$/;
 
 /**
- * The stand-ins of a request for a model. Throws `invalid_field` for an override of what cannot be overridden.
+ * The stand-ins of a request for a model. Throws `invalid_field` for an override of another field.
  * `fallbacks: []` switches every class off.
  */
 export function standInsOf(request: GatewayRequest, model: Model): StandIns {

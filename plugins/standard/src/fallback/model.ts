@@ -1,4 +1,4 @@
-/** Whether a model can stand in for another: visible to the key, of the same mode, with a target that can do the request. */
+/** Checks a stand-in model: visible to the key, of the same mode, with a target that can serve the request. */
 
 import { pricedAs } from "@sluice/runtime";
 import type {
@@ -14,15 +14,15 @@ import type {
 } from "@sluice/contract";
 import type { Needs } from "./needs.ts";
 
-/** A model that can, with the targets that can, and what was skipped: `name (reason)`. */
+/** A checked model: the targets that can serve the request, and the skipped ones as `name (reason)`. */
 export interface Candidate {
   readonly model: Model | undefined;
   readonly skipped: readonly string[];
-  /** Whether the key sees no such model. */
+  /** Whether the model is hidden from the key. */
   readonly isUnseen?: true;
 }
 
-/** What a candidate is held against. */
+/** The request that a candidate is checked for. */
 export interface Wanted {
   /** The model that the client asked for. */
   readonly asked: Model;
@@ -33,7 +33,7 @@ export interface Wanted {
 
 const MODES: Partial<Record<Operation, ModelMode>> = { chat: "chat", embeddings: "embedding", images: "image" };
 
-/** What the operator says of a model, in LiteLLM's words. */
+/** The operator's `supports_…` fields of a model, by LiteLLM's names. */
 const SUPPORTS: Readonly<Record<Feature, string>> = {
   tools: "supports_function_calling",
   images: "supports_vision",
@@ -43,7 +43,7 @@ const SUPPORTS: Readonly<Record<Feature, string>> = {
   schema: "supports_response_schema",
 };
 
-/** Looks a stand-in up. One that does not exist and one that the key may not use are skipped with the same word: no oracle. */
+/** Looks up a stand-in. An unknown model and a forbidden one are skipped with the same word, so the key cannot tell them apart. */
 export async function candidateOf(id: string, wanted: Wanted): Promise<Candidate> {
   const { asked, exchange, host } = wanted;
   const { identity, request, operation } = exchange;
@@ -86,7 +86,7 @@ async function lackOf(
   return tokens !== undefined && tokens > most ? "context" : undefined;
 }
 
-/** The operator's word on the model wins over the provider's; a provider that has no tools at all cannot be talked into them. */
+/** The operator's declaration wins over the provider's, except for tools at a provider that has none. */
 function canDo(feature: Feature, target: Target, { info }: Model, { translation: { capabilities } }: ProviderInstance): boolean {
   if (feature === "tools" && !capabilities.tools) return false;
   return info?.supports[SUPPORTS[feature]] ?? capabilities.supports?.(feature, target.model) ?? true;

@@ -1,4 +1,4 @@
-/** What a request needs of a model that is to stand in. Looked at only when a model has failed. */
+/** The features that a request needs of a stand-in model. They are read only after a failure. */
 
 import { isObject } from "@sluice/kit";
 import { countPrompt } from "@sluice/runtime/openai";
@@ -8,14 +8,14 @@ import type { Feature, GatewayRequest, JsonObject, JsonValue, Operation, TokenCo
 /** The needs of one request. */
 export interface Needs {
   readonly features: ReadonlySet<Feature>;
-  /** The tokens of the prompt, counted once, by the reference API's way; `undefined` where no context window bounds them. */
+  /** The prompt's tokens, counted once as the reference API counts; `undefined` when no context window bounds them. */
   tokens(): Promise<number | undefined>;
 }
 
-/** A model that is to help has little time for being chosen; a count that takes longer is an estimate. */
+/** The maximum time to count the prompt. A longer count is replaced by an estimate. */
 const MAX_COUNT_MS = 50;
 
-/** Parts of a message, in the words of the reference API. */
+/** Types of message parts in the reference API. */
 const PARTS: Readonly<Record<string, Feature>> = {
   image_url: "images",
   input_image: "images",

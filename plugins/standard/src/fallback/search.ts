@@ -1,4 +1,4 @@
-/** The models that may stand in for one request and were not asked yet. */
+/** Searches the stand-in models that were not called yet. */
 
 import {
   type Exchange,
@@ -14,7 +14,7 @@ import { type Candidate, candidateOf } from "./model.ts";
 import type { StandInsLeft } from "../retry/attempt-budget.ts";
 import { type Needs, needsOf } from "./needs.ts";
 
-/** What a search is made from. `model` and `request` are those that the exchange began with. */
+/** The parts of a search. `model` and `request` are those of the exchange's start. */
 export interface SearchParts {
   readonly exchange: Exchange;
   readonly host: Host;
@@ -22,21 +22,21 @@ export interface SearchParts {
   readonly request: GatewayRequest;
   readonly standIns: StandIns;
   readonly classes: readonly FallbackClass[];
-  /** Models to ask at most. */
+  /** Maximum number of models. */
   readonly max: number;
 }
 
-/** A model that can stand in, and the request for it. */
+/** A stand-in model, and the request for it. */
 export interface Instead {
   readonly model: Model;
   readonly request: GatewayRequest;
 }
 
 const SKIPPED_HEADER = "x-sluice-fallback-skipped";
-/** Ids that a wildcard matches are as long as a client likes. */
+/** Bound of ids in notes: a client chooses the length of an id that a wildcard matches. */
 const MAX_SKIPPED_CHARACTERS = 1_000;
 
-/** Finds stand-ins in the order of the list of a failure's class. Nothing is looked at before the first failure. */
+/** Finds stand-ins in the order of the failure class's list. It does no work before the first failure. */
 export class StandInSearch implements StandInsLeft {
   readonly #parts: SearchParts;
   #needs: Needs | undefined;
@@ -48,17 +48,17 @@ export class StandInSearch implements StandInsLeft {
     this.#parts = parts;
   }
 
-  /** Whether `max` models were asked. */
+  /** Whether `max` models were called. */
   get isOver(): boolean {
     return this.#asked >= this.#parts.max;
   }
 
-  /** Models that were asked. */
+  /** Number of models that were called. */
   get asked(): number {
     return this.#asked;
   }
 
-  /** Whether a model is listed for failures of the upstream that the key may use and that has a target. */
+  /** Whether the list for upstream failures has a model with a target that the key may use. */
   get isReady(): boolean {
     const { exchange, host, classes, standIns } = this.#parts;
     const { identity } = exchange;
@@ -84,7 +84,7 @@ export class StandInSearch implements StandInsLeft {
       this.#passedIds.add(id);
       const { model, skipped, isUnseen } = await this.#candidate(id);
       for (const what of skipped) exchange.note("fallback", "skipped", what);
-      // A name of the operator's list that the key does not see stays unseen.
+      // A hidden name of the operator's list is not reported to the key.
       if (isUnseen !== true || isOfRequest === true) reportSkipped(exchange, skipped);
       if (model === undefined) continue;
       this.#asked += 1;
@@ -114,7 +114,7 @@ export class StandInSearch implements StandInsLeft {
   }
 }
 
-/** The class that a failure counts as: where only `general` is named, it includes its parts. */
+/** The class of a failure in these lists: `general` includes its parts when they have no list. */
 function enabledClass(name: FallbackClass | undefined, enabled: readonly FallbackClass[]): FallbackClass | undefined {
   if (name === undefined || enabled.includes(name)) return name;
   return isPartOfGeneral(name) && enabled.includes("general") ? "general" : undefined;

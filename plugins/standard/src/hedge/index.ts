@@ -1,4 +1,4 @@
-/** The step `hedge`: a second attempt beside one that takes long; the first to answer is the reply. */
+/** The step `hedge`: starts a second attempt beside a slow one. The first answer is the reply. */
 
 import { type Holder, holderOf } from "@sluice/kit/internals";
 import { defineStep, parseDuration } from "@sluice/kit";
@@ -8,7 +8,7 @@ import type { RecentTimes } from "./recent-times.ts";
 import { type HedgeRecord, openRecords } from "./record.ts";
 import { mayAttemptAgain } from "../retry/attempt-budget.ts";
 
-/** Options of the step `hedge`, as YAML says them. */
+/** Options of the step `hedge` as YAML has them. */
 export interface HedgeConfig {
   readonly after: string;
   readonly initial_after?: string;
@@ -88,7 +88,7 @@ export const hedge = defineStep<HedgeConfig>({
       async run({ exchange }, next) {
         const { model, request } = exchange;
         const record = model === undefined ? undefined : records.get(model.entry);
-        // A model without a target is the provider step's to explain.
+        // The step `provider` reports a model without a target.
         if (record === undefined || request === undefined) return next();
         const times = timesOf(record, request.stream);
         const holder = holderOf(exchange.identity);
@@ -125,8 +125,8 @@ function delayFrom({
 }
 
 /**
- * Remembers how long the winner took. A first attempt that lost took at least as long as it was given: without it, slow ones
- * would be missing in the percentile, which would fall, and hedges would breed hedges.
+ * Records the winner's time. A lost first attempt is recorded with the time that it had: without such samples the percentile
+ * would fall with every hedge, and each hedge would cause more hedges.
  */
 function learn({ winner, losers }: RaceEnd, times: RecentTimes, holder: Holder, { clock }: Host): void {
   const nowMs = clock.monotonic();
@@ -134,7 +134,7 @@ function learn({ winner, losers }: RaceEnd, times: RecentTimes, holder: Holder, 
   for (const { startedMs, branch } of losers) {
     if (startedMs >= winner.startedMs) continue;
     times.add(nowMs - startedMs, holder);
-    // The time before the winner's start was spent on waiting for this one: it is no overhead of the gateway's.
+    // The time before the winner's start was a wait for this attempt, not overhead of the gateway.
     const last = branch.attempts.at(-1);
     if (last !== undefined) last.upstreamMs ??= winner.startedMs - startedMs;
   }

@@ -1,4 +1,4 @@
-/** A race: attempts at one request beside each other, of which one answers. */
+/** A race: parallel attempts at one request, of which one answers. */
 
 import { type Branch } from "@sluice/kit/internals";
 import { branchOf } from "@sluice/kit";
@@ -6,18 +6,18 @@ import { discardReply } from "@sluice/runtime";
 import { type Attempt, type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
 import { finalError } from "../fallback/failure-class.ts";
 
-/** What a race is made from. */
+/** The parts of a race. */
 export interface RaceParts {
   readonly exchange: Exchange;
   readonly next: Next;
   readonly clock: Clock;
-  /** How long the newest attempt has before another one joins; `undefined`: none ever does. */
+  /** The delay after the newest attempt before another one joins; `undefined` for none. */
   readonly delayMs: number | undefined;
-  /** Whether another one may join now, after so many. Asked once for each that would. */
+  /** Whether another attempt may join after `runners`. Called once for each candidate. */
   readonly mayJoin: (runners: number) => boolean;
 }
 
-/** How a race ended: who answered, who was under way then, and how many ran. */
+/** The end of a race: the winner, the attempts under way at that moment, and the number of all. */
 export interface RaceEnd {
   readonly winner: Runner;
   readonly losers: readonly Runner[];
@@ -37,13 +37,13 @@ interface Finish {
   readonly error: unknown;
 }
 
-/** Steps that heed their signal end at once. One that does not is not waited for. */
+/** The time that losers have to settle. Steps that observe their signal end at once. */
 const LOSER_GRACE_MS = 100;
 
 /**
  * Runs the race. The first branch with a reply, for a stream with its first content, becomes the exchange's; the others are
- * aborted, and their attempts say `hedge_lost`. A failure waits for those still under way. Throws, when all have failed, what
- * says most about the request.
+ * aborted, and their attempts end with `hedge_lost`. A failure waits for those still under way. Throws the most specific
+ * error when all have failed.
  */
 export async function race(parts: RaceParts): Promise<RaceEnd> {
   const { exchange } = parts;
@@ -78,7 +78,7 @@ export async function race(parts: RaceParts): Promise<RaceEnd> {
 function enter({ exchange, next, clock }: RaceParts, place: number): { runner: Runner; finish: Promise<Finish> } {
   const branch = branchOf(exchange);
   const called = exchange.attempts.map(({ target }) => target.id);
-  // For pipelines without a step that chooses; one that does, inside, chooses anew.
+  // For pipelines without `balance`. A `balance` inside the branch chooses again.
   if (place > 0) branch.target = exchange.model?.targets.find(({ id }) => !called.includes(id));
   const runner: Runner = { branch, startedMs: clock.monotonic() };
   const finish = next({ exchange: branch }).then(
@@ -103,7 +103,7 @@ async function first(running: ReadonlyMap<Runner, Promise<Finish>>, withinMs: nu
   }
 }
 
-/** Whether an upstream was called. A request that waits for room gets none sooner by asking twice. */
+/** Whether an upstream was called. A second request for a slot would not shorten the wait for the first. */
 function isUnderWay(running: ReadonlyMap<Runner, unknown>): boolean {
   return [...running.keys()].some(({ branch }) => branch.attempts.length > 0);
 }
@@ -134,7 +134,7 @@ function close(attempt: Attempt, clock: Clock): void {
   attempt.endedAtMs ??= clock.now();
 }
 
-/** The error of several: the upstream's word on the request itself, else the first one's with the shortest wait. */
+/** The error of several attempts: one about the request itself, or else the first one with the shortest wait. */
 function telling(errors: readonly unknown[]): unknown {
   const known = errors.filter(isGatewayError);
   const [one] = known;

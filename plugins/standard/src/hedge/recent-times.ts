@@ -1,10 +1,10 @@
-/** The last times to the first content of a model, in which each key has a part. */
+/** Recent times to first content of a model, with a part for each key. */
 
 import type { Holder } from "@sluice/kit/internals";
 
-/** Times that are remembered for each kind of request. */
+/** Stored times for each kind of request. */
 const SAMPLES = 128;
-/** New times after which percentiles are computed again: a sort for each request would be wasted. */
+/** New times after which percentiles are computed again, to save a sort for each request. */
 const REFRESH = 8;
 
 interface Sample {
@@ -12,12 +12,12 @@ interface Sample {
   readonly ms: number;
 }
 
-/** The name under which a key is counted. The keys of a team are one. */
+/** The holder of a key's samples. The keys of a team share one. */
 export function partName({ key, team }: Holder): string {
   return team === undefined ? `key:${key}` : `team:${team}`;
 }
 
-/** The last times, in milliseconds. A key with more of them than any other loses its own first. */
+/** The last times, in milliseconds. A full list drops the oldest time of the key with most of them. */
 export class RecentTimes {
   /** From the oldest to the newest. */
   readonly #samples: Sample[] = [];
@@ -27,7 +27,7 @@ export class RecentTimes {
   #sorted: readonly number[] = [];
   #sortedBy: ReadonlyMap<string, readonly number[]> = new Map();
 
-  /** Times that are remembered. */
+  /** Number of stored times. */
   get count(): number {
     return this.#samples.length;
   }
@@ -41,9 +41,9 @@ export class RecentTimes {
   }
 
   /**
-   * The time that a share of requests, from 0 to 1, did not exceed; `undefined` before the first. It is that of all keys, and at most
-   * that of the key's own requests where it has `least` of them. For a key with fewer, it is at most what most keys say that have so
-   * many: the slow requests of one key put off the hedges of no other.
+   * The percentile of all keys' times; `share` is 0 to 1. Returns `undefined` without times. A key with `least` samples gets at most
+   * its own percentile. A key with fewer gets at most the median percentile of the keys that have so many, so that one key's slow
+   * requests do not delay the hedges of another.
    */
   percentile(share: number, holder: Holder, least: number): number | undefined {
     if (this.#added - this.#sortedAt >= REFRESH) this.#sort();

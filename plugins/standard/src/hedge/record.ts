@@ -1,24 +1,24 @@
-/** What hedges go by: how fast a model was of late, and how many hedges it may have. It outlives generations. */
+/** The recent times and the hedge budget of each model. They outlive generations. */
 
 import { type Holder, holderOf } from "@sluice/kit/internals";
 import type { Host, SharedValue } from "@sluice/contract";
 import { partName, RecentTimes } from "./recent-times.ts";
 
-/** Hundredths of a hedge, so that percentages add up exactly. */
+/** The budget's unit is a hundredth of a hedge, so that percentages add up exactly. */
 const ONE_HEDGE = 100;
-/** What a time without slow requests saves up: five hedges. */
+/** Maximum of unused budget: five hedges. */
 const MAX_SAVED = 5 * ONE_HEDGE;
-/** Keys and teams that are remembered. One that is forgotten begins with a hedge, as a new one does. */
+/** Maximum of stored keys and teams. A dropped one begins with one hedge, like a new one. */
 const MAX_HOLDERS = 1_000;
 const NO_HOLDER = holderOf(undefined);
 
 /**
- * Allows hedges as a share of requests: never more than one, and that share of all requests so far. A key, or a team, gets hedges
- * by its own requests alone, so that the slow requests of one key take none that others have saved.
+ * The budget: hedges are at most a share of all requests, plus one. Each key or team earns hedges by its own requests, so that
+ * one key's slow requests use no budget of others.
  */
 export class HedgeBudget {
   readonly #all = { saved: ONE_HEDGE };
-  /** The holders of late, the longest unseen one first. */
+  /** Recent holders, the least recently used first. */
   readonly #byHolder = new Map<string, { saved: number }>();
 
   /** Counts a request. `percent` is the share, from 0 to 100. */
@@ -26,7 +26,7 @@ export class HedgeBudget {
     for (const account of [this.#all, this.#of(holder)]) account.saved = Math.min(MAX_SAVED, account.saved + percent);
   }
 
-  /** Takes a hedge out of the budget. False when it is spent, and with a share of 0. */
+  /** Takes a hedge from the budget. Returns false when the budget is spent, and for a share of 0. */
   take(percent: number, holder = NO_HOLDER): boolean {
     const own = this.#of(holder);
     if (percent === 0 || this.#all.saved < ONE_HEDGE || own.saved < ONE_HEDGE) return false;
@@ -47,12 +47,12 @@ export class HedgeBudget {
   }
 }
 
-/** What is known of one model. Whole replies come later than first contents: each kind has times of its own. */
+/** The record of one model. Whole replies take longer than first contents, so each kind has its own times. */
 export class HedgeRecord implements SharedValue {
   readonly budget = new HedgeBudget();
   readonly whole = new RecentTimes();
   readonly stream = new RecentTimes();
-  /** Nothing is open. */
+  /** A record holds no resource. */
   close?(): void;
 }
 

@@ -1,4 +1,4 @@
-/** The step `idempotency`: a repeat under the same `Idempotency-Key` gets the first one's result, and costs nothing. */
+/** The step `idempotency`: a repeated `Idempotency-Key` gets the result of the first request, at no cost. */
 
 import { SERVED } from "@sluice/runtime";
 import { hash } from "node:crypto";
@@ -12,18 +12,18 @@ import { recordReply, replyOfRecord } from "./record.ts";
 import { nativeHeaderNames } from "../passthrough/request.ts";
 import { waitFor } from "../retry/wait.ts";
 
-/** Options of the step `idempotency`, as YAML says them. */
+/** Options of the step `idempotency` as YAML has them. */
 export interface IdempotencyConfig {
   readonly ttl: string;
 }
 
 const HEADER = "idempotency-key";
-/** Says that a reply is a repeat. */
+/** The header that marks a repeated reply. */
 const REPLAY_HEADER = "idempotent-replayed";
 const MAX_KEY_CHARACTERS = 255;
-/** The owner's hold on a key outlives its deadline by this: what it does after its reply. */
+/** The owner's lock outlives its deadline by this, for its work after the reply. */
 const LEASE_GRACE_MS = 60_000;
-/** How often a repeat looks whether the first one is done: at first, and at most. */
+/** The interval at which a repeat checks the first request: at first, and at most. */
 const FIRST_LOOK_MS = 10;
 const LATEST_LOOK_MS = 500;
 
@@ -71,7 +71,7 @@ export const idempotency = defineStep<IdempotencyConfig>({
         const bodyDigest = digestOf(exchange, headersOf(exchange));
         const first = await begin(exchange, key, bodyDigest, host);
         if (first.outcome === "conflict") {
-          throw new GatewayError("idempotency_conflict", "This idempotency-key was used with another request.", {
+          throw new GatewayError("idempotency_conflict", "This idempotency-key was used with another request. Send a new key.", {
             param: HEADER,
           });
         }
@@ -82,7 +82,7 @@ export const idempotency = defineStep<IdempotencyConfig>({
           const kept =
             result === undefined ? records.abandon(key, exchange.id) : records.complete(key, exchange.id, result, ttlMs);
           if (kept instanceof Promise) {
-            kept.catch((error: unknown) => host.log.warn("the result of a request could not be kept for repeats", { error }));
+            kept.catch((error: unknown) => host.log.warn("the result of a request could not be stored for repeats", { error }));
           }
         });
         await next();
@@ -92,7 +92,7 @@ export const idempotency = defineStep<IdempotencyConfig>({
   },
 });
 
-/** Asks until this exchange is the first, or the first one is done. Throws when its own time is up before. */
+/** Polls until this exchange owns the key or the first one is done. Throws at its own deadline. */
 async function begin(exchange: Exchange, key: string, bodyDigest: string, { state, clock }: Host): Promise<Begun> {
   const { records } = state;
   for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LATEST_LOOK_MS)) {
@@ -104,7 +104,7 @@ async function begin(exchange: Exchange, key: string, bodyDigest: string, { stat
   }
 }
 
-/** Answers with a kept result. Returns whether it could be read. */
+/** Answers with a stored result. Returns whether it could be read. */
 function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean {
   const result = replyOfRecord(bytes);
   if (result === undefined) return false;
@@ -115,7 +115,7 @@ function replay(exchange: Exchange, bytes: Uint8Array, { clock }: Host): boolean
   return true;
 }
 
-/** What a repeat is found by. Throws `invalid_header` for a header that cannot be kept. */
+/** The key of a repeat. Throws `invalid_header` for a header with too many characters. */
 function recordKey({ client, identity }: Exchange): string {
   const named = client.header(HEADER) ?? "";
   if (named.length > 0 && named.length <= MAX_KEY_CHARACTERS) {
@@ -126,7 +126,7 @@ function recordKey({ client, identity }: Exchange): string {
   });
 }
 
-/** The names of the client's headers that some upstream sees, by operation. Which of them answers is not known yet. */
+/** The names of client headers that any upstream of an operation receives. The target is not chosen yet. */
 function createHeaderLists(providers: ProviderCatalog): (exchange: Exchange) => readonly string[] {
   const all = providers.names().map((name) => providers.find(name));
   const passed = answerHeaderNames(all);
@@ -135,7 +135,7 @@ function createHeaderLists(providers: ProviderCatalog): (exchange: Exchange) => 
   return ({ operation }) => (operation === "passthrough" ? ofNative : passed);
 }
 
-/** Everything that a request says: where it goes, what it holds, and the headers that an upstream sees. */
+/** The digest input of a request: its path, its body, and the headers that an upstream receives. */
 function digestOf(exchange: Exchange, headerNames: readonly string[]): string {
   const { client, request } = exchange;
   const digest = new CanonicalDigest().text(client.method).text(client.path).text(client.query);

@@ -1,4 +1,4 @@
-/** The results that repeats get: what the client was given, to the byte. */
+/** Stored results for repeats: the client's reply, byte for byte. */
 
 import { openAttempt, SERVED } from "@sluice/runtime";
 import type { Attempt, BytesReply, Clock, Exchange, Frame, Reply, StreamReply } from "@sluice/contract";
@@ -14,17 +14,17 @@ import {
 } from "../cache/entry.ts";
 import { wholeAttempt } from "../retry/joined-usage.ts";
 
-/** Results beyond this are not kept. The driver may keep less. */
+/** Maximum size of a stored result. The driver may have a lower one. */
 const MAX_RESULT_BYTES = 16 * 1024 * 1024;
 const FRAME_BYTES = 256;
 
-/** A kept result. */
+/** A stored result. */
 export interface KeptResult {
   readonly head: EntryHead;
   readonly reply: Reply;
 }
 
-/** The result that bytes hold; `undefined` for bytes of another version. */
+/** Decodes a result; `undefined` for another version of the format. */
 export function replyOfRecord(bytes: Uint8Array): KeptResult | undefined {
   const entry = decodeEntry(bytes);
   if (entry === undefined) return undefined;
@@ -37,8 +37,8 @@ export function replyOfRecord(bytes: Uint8Array): KeptResult | undefined {
 }
 
 /**
- * Follows the reply of an exchange. The function that it returns is asked when the exchange is over: it has the result when all
- * of it went out, and `undefined` for a failure, which a repeat may try again.
+ * Records the reply of an exchange. The returned function gives the result after the end of the exchange: `undefined` when it
+ * failed or was not sent completely, so that a repeat may try again.
  */
 export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array | undefined {
   const { reply } = exchange;
@@ -67,7 +67,7 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
   return () => undefined;
 }
 
-/** The attempt whose usage a repeat repeats. */
+/** The attempt whose usage a repeat reports. */
 function payer(exchange: Exchange): Attempt {
   const { attempts, model } = exchange;
   const last = attempts.findLast(({ outcome }) => outcome === "success");
@@ -84,11 +84,11 @@ function isGood(exchange: Exchange): boolean {
 
 interface Tee<T> {
   readonly items: AsyncGenerator<T, void, undefined>;
-  /** Everything, once all of it was read. */
+  /** All items, after the last one was read. */
   complete(): readonly T[] | undefined;
 }
 
-/** Hands items on and keeps them, up to a bound. */
+/** Forwards items and records them, up to a bound. */
 function teeOf<T>(source: AsyncIterable<T>, sizeOf: (item: T) => number): Tee<T> {
   let kept: T[] | undefined = [];
   let size = 0;

@@ -1,4 +1,4 @@
-/** What is known of a model: its price, its limits, what it supports. Money becomes a float here, for clients. */
+/** The public facts of a model: price, limits, capabilities. Money becomes a float here, for clients. */
 
 import { pricedAs } from "@sluice/runtime";
 import type { Host, JsonObject, Model, Price, Rates } from "@sluice/contract";
@@ -6,7 +6,7 @@ import type { Host, JsonObject, Model, Price, Rates } from "@sluice/contract";
 /** Pico-dollars in a dollar. */
 const PICO_PER_USD = 1e12;
 
-/** Prices per token in LiteLLM's words. */
+/** Prices per token by LiteLLM's names. */
 const COSTS: Readonly<Record<keyof Rates, string>> = {
   input: "input_cost_per_token",
   output: "output_cost_per_token",
@@ -35,7 +35,7 @@ export function contextWindowOf(model: Model, host: Host): number | null {
   return model.info?.maxInputTokens ?? knownOf(model, host)?.contextWindow ?? null;
 }
 
-/** `model_info` of a model: limits, prices and what it supports, the operator's word first. */
+/** `model_info` of a model: limits, prices and capabilities. The operator's values win. */
 export function modelInfoOf(model: Model, host: Host): JsonObject {
   const use = model.targets[0] === undefined ? undefined : host.providers.find(model.targets[0].provider);
   const { tools, streaming } = use?.translation.capabilities ?? {};

@@ -8,8 +8,8 @@ import { type ModelsQuery, readModelsQuery, viewerOf } from "./query.ts";
 import { type AccessGroup, createModelView, type ModelView } from "./visible.ts";
 
 /**
- * `created` of every model, seconds since 1970. A configuration knows no date of a model, and one that moved with every
- * start would look like news to clients that compare lists: this is LiteLLM's constant, so that even a move changes nothing.
+ * `created` of every model, in seconds since 1970. A configuration has no date of a model, and a date that changed with every
+ * start would look like a new model to clients that compare lists. The value is LiteLLM's constant.
  */
 const CREATED = 1_677_610_602;
 
@@ -40,7 +40,8 @@ export const models = defineStep<Record<string, never>>({
 
 /** The identity of the caller. Throws `permission_denied` without one, which the order of the steps excludes. */
 export function callerOf({ identity }: Exchange): Identity {
-  if (identity === undefined) throw new GatewayError("permission_denied", "Only a key has models.");
+  if (identity === undefined)
+    throw new GatewayError("permission_denied", "The list of models needs a key. Send one in the authorization header.");
   return identity;
 }
 

@@ -1,4 +1,4 @@
-/** The step `model-info`: what is known of the models that a key may use. No credential and no address of an upstream. */
+/** The step `model-info`: the facts of the models that a key may use, without credentials and upstream addresses. */
 
 import { defineStep, jsonReply } from "@sluice/kit";
 import type { Host, JsonObject, Model } from "@sluice/contract";
@@ -33,14 +33,18 @@ export const modelInfo = defineStep<Record<string, never>>({
 function chosen(shown: readonly Model[], id: string | undefined): readonly Model[] {
   if (id === undefined) return shown;
   const found = shown.filter((model) => model.id === id || model.targets.some((target) => target.id === id));
-  if (found.length === 0) throw invalid("litellm_model_id", "No model or target that you may use has this litellm_model_id.");
+  if (found.length === 0)
+    throw invalid(
+      "litellm_model_id",
+      "No model or target of this key has this litellm_model_id. GET /v1/models lists the key's models.",
+    );
   return found;
 }
 
 function itemOf(model: Model, host: Host): JsonObject {
   return {
     model_name: model.id,
-    // What tools made for a LiteLLM proxy read: the target's public name, and nothing of its credential or address.
+    // Tools for LiteLLM read these fields: the target's public name, without its credential or address.
     ...(model.targets[0] === undefined ? {} : { litellm_params: { model: model.targets[0].id } }),
     targets: model.targets.map(({ provider, model: name }) => ({ provider, model: name })),
     model_info: modelInfoOf(model, host),

@@ -1,11 +1,11 @@
-/** The query of the model routes. What is not known here is ignored, as LiteLLM does. */
+/** The query of the model routes. Unknown parameters are ignored, as in LiteLLM. */
 
 import { type Authority, type FallbackClass, GatewayError, type Identity } from "@sluice/contract";
 import { booleanOf, invalid } from "../spend/parameters.ts";
 
 const CLASSES: readonly FallbackClass[] = ["general", "context_window", "content_policy"];
 
-/** What a client asks for. */
+/** The parameters of a query. */
 export interface ModelsQuery {
   /** The ids of wildcards beside those of models. */
   readonly withWildcards: boolean;
@@ -17,7 +17,7 @@ export interface ModelsQuery {
   readonly deploymentId: string | undefined;
 }
 
-/** Reads a query. Of a parameter that stands twice the last one counts. Throws `invalid_field`. */
+/** Reads a query. The last value of a repeated parameter counts. Throws `invalid_field`. */
 export function readModelsQuery(query: string): ModelsQuery {
   const parameters: ReadonlyMap<string, string> = new Map(new URLSearchParams(query));
   const is = (name: string): boolean => booleanOf(parameters, name, false);
@@ -40,12 +40,15 @@ export function readModelsQuery(query: string): ModelsQuery {
 export async function viewerOf(identity: Identity, teamId: string | undefined, authority: Authority): Promise<Identity> {
   if (teamId === undefined) return identity;
   if (identity.kind === "key") {
-    // What a key may use is bounded by its team already.
+    // The key's models are already bounded by its team.
     if (teamId === identity.teamId) return identity;
     throw new GatewayError("permission_denied", "A key may name its own team only.", { param: "team_id" });
   }
   const teamModels = await authority.teamModels(teamId);
-  if (teamModels === undefined) throw new GatewayError("not_found", "This team does not exist.", { param: "team_id" });
+  if (teamModels === undefined)
+    throw new GatewayError("not_found", "The team in team_id does not exist. GET /team/list lists the teams.", {
+      param: "team_id",
+    });
   return { ...identity, teamId, teamModels };
 }
 

@@ -4,7 +4,7 @@ import { pricedAs } from "@sluice/runtime";
 import type { Authority, Host, Identity, Model, Target } from "@sluice/contract";
 import { isServable } from "./servable.ts";
 
-/** A group of models that a key may name, and who owns its first model. */
+/** A group of models that a key may name, and the owner of its first model. */
 export interface AccessGroup {
   readonly name: string;
   readonly ownedBy: string;
@@ -12,13 +12,13 @@ export interface AccessGroup {
 
 /** The models of a generation, seen by identities. */
 export interface ModelView {
-  /** Models that a request may name, each once: entries in the order of the file, wildcards as the models they are known to match. */
+  /** Models that a request may name, each once: entries in the order of the file, wildcards as the known models that they match. */
   models(viewer: Identity): readonly Model[];
   /** Wildcards as they are written. */
   wildcards(viewer: Identity): readonly Model[];
   /** The groups whose models, all of them, the identity may use. */
   groups(viewer: Identity): readonly AccessGroup[];
-  /** The model of an id; `undefined` where there is none, where it cannot be served and where the identity may not use it. */
+  /** The model of an id; `undefined` if it is unknown, cannot be served, or is forbidden to the identity. */
   find(viewer: Identity, id: string): Model | undefined;
 }
 
@@ -51,7 +51,7 @@ function isWildcard(id: string): boolean {
   return id.endsWith("*");
 }
 
-/** The models of a wildcard's own kind that its providers are known to have. What a longer wildcard or an entry serves is theirs. */
+/** The known models that a wildcard serves, without those that a longer wildcard or an entry serves. */
 function knownModels(entry: Model, host: Host): readonly Model[] {
   const prefix = entry.id.slice(0, -1);
   return entry.targets
@@ -60,7 +60,7 @@ function knownModels(entry: Model, host: Host): readonly Model[] {
     .filter((model) => model.entry === entry.entry && model.id !== entry.id);
 }
 
-/** What stands for the `*` in a target's model, for each name that its provider is known to have. */
+/** The replacement of `*` in a target's model, for each known name of its provider. */
 function namesAt({ provider, model }: Target, { mode }: Model, host: Host): readonly string[] {
   const instance = host.providers.find(provider);
   const [before, after, ...more] = model.split("*");

@@ -1,4 +1,4 @@
-/** Who reaches which native endpoint: what a provider declares, what an operator opens, and what a key may use. */
+/** Access to native endpoints: a provider declares them, an operator may open others, and a key's model list narrows them. */
 
 import { COMMON_ENDPOINTS } from "@sluice/kit/internals";
 import {
@@ -18,7 +18,7 @@ import {
   type Target,
 } from "@sluice/contract";
 
-/** A provider's native endpoints, ready to be asked. */
+/** The compiled access to a provider's native endpoints. */
 export interface NativeAccess {
   readonly provider: string;
   readonly root: string;
@@ -30,9 +30,9 @@ export interface NativeAccess {
 
 /** The endpoint of a call. */
 export interface NativePlace {
-  /** From the native root. */
+  /** The path below the native root. */
   readonly path: string;
-  /** `undefined`: no declared endpoint, and open all the same. */
+  /** `undefined` for an open path that is no declared endpoint. */
   readonly match: NativeMatch | undefined;
 }
 
@@ -47,12 +47,12 @@ export function createNativeAccess({ name, translation, endpoints: open = "infer
     root,
     declares: endpoints !== undefined,
     match: endpoints === undefined ? matchCommon : createNativeMatcher(endpoints),
-    // A provider that declares nothing has no other endpoints than those that it is asked for.
+    // Every path of a provider without declarations is an endpoint.
     isOpen: (method, path) => open === "all" || opened?.(method, path) === true || (endpoints === undefined && method === "POST"),
   };
 }
 
-/** The place of a call that its key may make. Throws `permission_denied` for any other, with the option that opens it. */
+/** The endpoint of a permitted call. Throws `permission_denied` for any other, and names the option that opens it. */
 export function placeOf(access: NativeAccess, { method, url }: HttpCall, identity: Identity): NativePlace {
   const path = pathFromRoot(url, access);
   const match = path === undefined ? undefined : access.match(method, path);
@@ -79,7 +79,7 @@ export function checkModel(identity: Identity, target: Target, rules: ModelRules
   throw new GatewayError("model_not_found", `The model ${shown} does not exist or you may not use it.`, { param: "model" });
 }
 
-/** What says which models a key may use. */
+/** The key's models. */
 export interface ModelRules {
   readonly authority: Authority;
   readonly models: ModelCatalog;
@@ -105,7 +105,6 @@ export function isLimited({ kind, models, teamModels = [] }: Identity): boolean 
 }
 
 function namesNoModel(): GatewayError {
-  const message =
-    "This key is limited to models, and the request names none: such a key reaches inference endpoints alone, with a model.";
+  const message = "This key has a model list, and the request names no model. Name a model, or use a key without a model list.";
   return new GatewayError("permission_denied", message, { param: "model" });
 }

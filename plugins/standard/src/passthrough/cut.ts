@@ -1,8 +1,8 @@
-/** Members of a native body that only gateways know: cut out of its bytes, while every other byte stays. */
+/** Removes gateway-only members from the bytes of a native body. All other bytes stay. */
 
 import { readMembers } from "@sluice/kit/internals";
 
-/** The bytes of a JSON object without some top-level members, each with the comma that parts it from another. */
+/** The bytes of a JSON object without some top-level members and their commas. */
 export function cutMembers(bytes: Uint8Array, names: readonly string[]): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     .toString("utf8")
@@ -11,7 +11,7 @@ export function cutMembers(bytes: Uint8Array, names: readonly string[]): Uint8Ar
   const first = members[0];
   if (first === undefined || !members.some(({ key }) => names.includes(key))) return bytes;
   let written = text.slice(0, first.start);
-  // What stands behind a kept member, to the next one: its comma among it.
+  // The bytes behind a kept member up to the next one, with the comma.
   let separator = "";
   for (const [index, { key, start, end }] of members.entries()) {
     if (names.includes(key)) continue;

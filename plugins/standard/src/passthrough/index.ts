@@ -1,4 +1,4 @@
-/** The step `passthrough`: hands a native request to a provider, and its reply back, byte for byte. */
+/** The step `passthrough`: forwards a native request to a provider and returns its reply, byte for byte. */
 
 import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
@@ -27,21 +27,21 @@ import { checkToolModels } from "./tool-models.ts";
 import { refuseSteering } from "../provider/steering.ts";
 import { openUpstreams } from "../provider/upstreams.ts";
 
-/** What YAML says. */
+/** The options as YAML has them. */
 export interface PassthroughConfig {
   readonly providers?: readonly string[];
 }
 
-/** The prefix that stands for the reference API: the first provider that is OpenAI's. */
+/** The prefix of the reference API: the first OpenAI provider serves it. */
 const REFERENCE = "ref";
 const REFERENCE_PLUGIN = "openai";
 
 const NO_BODY = writtenDocument({});
 
-/** Methods that ask for nothing that is billed. */
+/** Methods that are never billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
-/** The price of what the upstream does not bill. */
+/** The price of calls that the upstream does not bill. */
 const FREE: Price = { free: true, source: "native endpoint" };
 
 export const passthrough = defineStep<PassthroughConfig>({
@@ -70,7 +70,8 @@ export const passthrough = defineStep<PassthroughConfig>({
     return {
       async run({ exchange }) {
         const { client, identity, request } = exchange;
-        if (identity === undefined) throw new GatewayError("permission_denied", "Only a key can reach a provider.");
+        if (identity === undefined)
+          throw new GatewayError("permission_denied", "Native routes need a key. Send one in the authorization header.");
         const prefix = client.parameters.provider ?? "";
         const name = providerName(prefix, providers);
         const found = reachable.get(name);
@@ -97,7 +98,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         if (request !== undefined) checkToolModels(identity, name, request.document.value, { authority, models });
         if (request !== undefined && translation.capabilities.steering !== undefined)
           refuseSteering(request.document.value, asConfigured(target, models), provider);
-        // The row names what was asked for, wherever it stood.
+        // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
         const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
@@ -128,7 +129,7 @@ function providerName(prefix: string, providers: ProviderCatalog): string {
   return providers.names().find((name) => providers.find(name)?.use === REFERENCE_PLUGIN) ?? "";
 }
 
-/** The target as the catalogue has it, where it does. */
+/** The catalogue's target, if it has one. */
 function asConfigured(target: Target, models: ModelCatalog): Target {
   for (const { targets } of models.list()) {
     const known = targets.find(({ id }) => id === target.id);
@@ -142,7 +143,7 @@ function targetOf(provider: string, model: string, usage: NativeUsage): Target {
   return { id, provider, model, ...(usage === "free" ? { price: FREE } : {}) };
 }
 
-/** The model that a request is for: the path's, else the body's. Throws `invalid_field` where they contradict each other. */
+/** The model of a request: the path's, or else the body's. Throws `invalid_field` when they differ. */
 function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBody: string, translation: Provider): string {
   const { headers } = native;
   switch (match?.endpoint.model) {
@@ -157,7 +158,7 @@ function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBod
     default: {
       const inPath = match?.model ?? markedModel(path);
       if (inPath === "" || inBody === "") return inPath === "" ? inBody : inPath;
-      // Google writes a model with the collection that it is in.
+      // Google prefixes a model with its collection.
       if (inBody === inPath || inBody === `models/${inPath}`) return inPath;
       throw new GatewayError("invalid_field", "The field model names another model than the path does. Send one of the two.", {
         param: "model",
@@ -166,7 +167,7 @@ function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBod
   }
 }
 
-/** The call without what only gateways know. What no gateway of ours honours is listed in the reply. */
+/** The call without gateway-only members. The reply lists the ones that have no effect. */
 function withoutGatewayFields(exchange: Exchange, call: HttpCall, { nativeFields = [] }: Provider["capabilities"]): HttpCall {
   const cut = exchange.request?.cut?.filter((name) => !nativeFields.includes(name)) ?? [];
   if (cut.length === 0 || !(call.body instanceof Uint8Array)) return call;
@@ -175,14 +176,14 @@ function withoutGatewayFields(exchange: Exchange, call: HttpCall, { nativeFields
   return { ...call, body: cutMembers(call.body, cut) };
 }
 
-/** How the usage of the reply is known. What only reads is not billed. */
+/** The meter of the reply's usage. Read-only calls are not billed. */
 function usageOf(method: string, { match }: NativePlace, { declares }: NativeAccess): NativeUsage {
   if (match !== undefined) return match.endpoint.usage;
   if (READING.has(method)) return "free";
   return declares ? "reported" : "text";
 }
 
-/** The gateway's own address of a provider, as the client wrote it; `undefined` where it wrote none. */
+/** The gateway's address of a provider as the client wrote it; `undefined` without one. */
 function gatewayAddress(client: ClientRequest, prefix: string): string | undefined {
   const host = client.header("host");
   if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined;

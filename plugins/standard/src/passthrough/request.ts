@@ -1,23 +1,23 @@
-/** What of a client's native request goes on: a checked path, a query without keys, headers from an allow-list. */
+/** Prepares a native request for the upstream: a checked path, a query without keys, headers from an allow-list. */
 
 import { createHmac } from "node:crypto";
 import { type ClientRequest, GatewayError, type NativeApi } from "@sluice/contract";
 
 /**
- * Request headers that go on to every API. The list is short on purpose: credentials, cookies, forwarding and hop-by-hop headers are
- * not on it, so they cannot leak by a new name. A provider declares those of its own API.
+ * Request headers that every API receives. The list has no credentials, cookies, forwarding or hop-by-hop headers, so none can leak
+ * under a new name. A provider declares the headers of its own API.
  */
 const FORWARDED = ["accept", "anthropic-beta", "anthropic-version", "content-type", "openai-beta"];
 
 /** The header by which an upstream recognises a repeat. */
 const REPEAT_HEADER = "idempotency-key";
 
-/** Names under which clients put keys into a query. */
+/** Query parameters in which clients send keys. */
 const KEY_PARAMETERS = new Set(["key", "api_key", "api-key", "access_token", "token"]);
 
 const MAX_ENDPOINT_CHARACTERS = 2_048;
 
-/** Dots, backslashes and NUL in disguise, and what a URL parser might read as something else. */
+/** Encoded dots, backslashes and NUL, and characters that URL parsers read differently. */
 const SUSPICIOUS = /(?:^|\/)\.{1,2}(?:\/|$)|\/\/|[\\;#\s]|%(?:2e|5c|00|25)|[^\x21-\x7e]/i;
 const ENCODED_SLASH = /%2f/i;
 
@@ -31,7 +31,7 @@ export function nativeEndpoint(client: ClientRequest): string {
   return endpoint;
 }
 
-/** Throws `invalid_field` for an encoded slash that is not in the name of a model, where the endpoint takes one there. */
+/** Throws `invalid_field` for an encoded slash outside a model name that may have one. */
 export function checkSlashes(endpoint: string, areDeclared: boolean): void {
   if (!areDeclared && ENCODED_SLASH.test(endpoint)) throw unsafePath();
 }
@@ -58,9 +58,9 @@ function nameOf(pair: string): string {
     .toLowerCase();
 }
 
-/** The headers that go on. `keyId` keeps the repeats of one key apart from those of others: all share the provider's account. */
+/** The forwarded headers. `keyId` separates the repeats of keys, which all share the provider's account. */
 export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeApi | undefined): Record<string, string> {
-  // What is coded cannot be searched for the credential.
+  // A compressed reply cannot be searched for the credential.
   const headers: Record<string, string> = { "user-agent": "sluice", "accept-encoding": "identity" };
   for (const name of nativeHeaderNames(api)) {
     const value = client.header(name);
@@ -71,7 +71,7 @@ export function nativeHeaders(client: ClientRequest, keyId: string, api: NativeA
   return headers;
 }
 
-/** The names of request headers that go on to an API and may change its answer. */
+/** The names of forwarded headers that may change an API's answer. */
 export function nativeHeaderNames(api: NativeApi | undefined): readonly string[] {
   return [...FORWARDED, ...(api?.requestHeaders ?? [])];
 }

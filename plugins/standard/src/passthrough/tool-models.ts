@@ -1,24 +1,24 @@
-/** Models that the tools of a native body name: the upstream runs them beside the model of the request. */
+/** Models in the tools of a native body. The upstream runs them beside the model of the request. */
 
 import { isObject } from "@sluice/kit";
 import { GatewayError, type Identity, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isLimited, mayUseTarget, type ModelRules } from "./access.ts";
 
-/** Members of a body that hold tools and what works like them. */
+/** Members of a body that hold tools, and members of the same kind. */
 const TOOL_LISTS = ["tools", "plugins"] as const;
 
-/** Members of a tool whose inside is the client's: a property of a schema may be called `model`. */
+/** Members of a tool with the client's own content: a property of a schema may be called `model`. */
 const SCHEMAS: ReadonlySet<string> = new Set(["parameters", "input_schema", "inputSchema", "json_schema", "schema", "function"]);
 
 /** Members that name models. */
 const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models"]);
 
-/** Tools that run a model of the upstream's choice where they name none (platform.openai.com/docs/guides/tools-image-generation). */
+/** Tools that run a model of the upstream's choice without a `model` (platform.openai.com/docs/guides/tools-image-generation). */
 const RUN_A_MODEL: ReadonlySet<string> = new Set(["image_generation"]);
 
 const MAX_DEPTH = 16;
 
-/** Throws `permission_denied`, with the place as `param`, for a tool by which a limited key would use a model that it may not. */
+/** Throws `permission_denied` for a tool whose model the key may not use. `param` is the place. */
 export function checkToolModels(identity: Identity, provider: string, body: JsonObject, rules: ModelRules): void {
   if (!isLimited(identity)) return;
   const check = (model: JsonValue, place: string): void => {

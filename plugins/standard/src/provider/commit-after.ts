@@ -1,11 +1,11 @@
-/** The option `commit_after` of the step `provider`: how long a stream is held back beyond its first content. */
+/** The option `commit_after` of the step `provider`: how long a stream is held back after its first content. */
 
 import { parseDuration } from "@sluice/kit";
 import { parseSize } from "@sluice/runtime";
 import { type CommitAfter, MAX_HELD_BYTES } from "@sluice/runtime/transport";
 import type { ConfigFault, JsonSchema } from "@sluice/contract";
 
-/** What YAML says. */
+/** The option as YAML has it. */
 export interface CommitAfterConfig {
   readonly tokens?: number;
   readonly ms?: string;

@@ -1,4 +1,4 @@
-/** How long an attempt may be silent: by the request, by what stands ready beside it, and by whether it is a trial. */
+/** The time to first content of an attempt: it depends on the request, on ready stand-ins, and on whether it is a trial. */
 
 import { isObject } from "@sluice/kit";
 import type { AttemptOptions } from "@sluice/runtime/transport";
@@ -6,11 +6,11 @@ import { type Exchange, GatewayError, type JsonObject, type ProviderInstance, ty
 import type { Lease } from "../deployments/lease.ts";
 import { hasStandIn } from "../retry/attempt-budget.ts";
 
-/** Where another target or a fallback can take the request. */
+/** The limit while another target or a fallback can take the request. */
 const REPLACEABLE_MS = 30_000;
-/** Where none can, and where a model thinks. */
+/** The limit without a stand-in, and for models that think. */
 const PATIENT_MS = 300_000;
-/** A trial of an ejected target where a fallback stands ready: so long, or this many times what its streams took. */
+/** The limit for a trial with a ready fallback: this time, or this multiple of the target's usual time. */
 const TRIAL_MS = 5_000;
 const TRIAL_FACTOR = 3;
 
@@ -19,7 +19,7 @@ export type Patience = Pick<AttemptOptions, "firstContent" | "firstByteMs">;
 
 const NO_BOUNDS: Patience = Object.freeze({});
 
-/** What an attempt is made for. */
+/** The context of an attempt. */
 export interface PatienceParts {
   readonly exchange: Exchange;
   readonly instance: ProviderInstance;
@@ -33,7 +33,7 @@ export function patienceOf(parts: PatienceParts): Patience | Promise<Patience> {
   const { request } = exchange;
   if (request?.stream !== true || exchange.operation !== "chat") return NO_BOUNDS;
   const { firstContentMs } = instance.timeouts;
-  // What the request and the model are is looked at when the time is over: hardly any stream comes to that.
+  // The request and the model are read only when the time is over, because few streams take so long.
   const usual: Patience = {
     firstContent:
       firstContentMs === undefined

@@ -1,4 +1,4 @@
-/** Several upstream calls for one image request, where a call makes fewer images than were asked for. */
+/** Several upstream calls for one image request, when a call makes fewer images than requested. */
 
 import { isObject } from "@sluice/kit";
 import { writtenDocument } from "@sluice/kit/internals";
@@ -12,12 +12,12 @@ import {
 } from "@sluice/contract";
 import { callInParts, type PartCall } from "./part-calls.ts";
 
-/** Calls for one request at most: the reference API's own bound of `n`. */
+/** Maximum of calls for one request: the reference API's bound of `n`. */
 const MAX_CALLS = 10;
 
 /**
- * Answers an image request with as many calls as it takes, at the same time, each an attempt and a row of its own. One call
- * that fails fails the request, when all have ended: what the others made is billed by the upstream, and their rows say so.
+ * Answers an image request with parallel calls. Each call is an attempt with a row of its own. A failed call fails the request
+ * after all have ended; the rows of the others have the cost of their images.
  * Throws `invalid_field` for more than 10 calls.
  */
 export async function callForImages(request: ProviderRequest, imagesPerCall: number, call: PartCall): Promise<Reply> {

@@ -1,4 +1,4 @@
-/** The step `provider`: calls the model's target and answers with what comes back. */
+/** The step `provider`: calls the model's target and sets its reply. */
 
 import { replyHold } from "@sluice/kit/internals";
 import { defineStep } from "@sluice/kit";
@@ -47,19 +47,27 @@ export const provider = defineStep<ProviderConfig>({
     return {
       async run({ exchange }) {
         const { identity, model } = exchange;
-        // A step may have put another model in the place of the one that the key was let in for.
+        // A step may have replaced the model that the key was checked for.
         if (identity !== undefined && model !== undefined && !host.authority.mayUse(identity, model))
           throw modelNotFound(model.id);
         const target = targetOf(exchange);
         const door = upstreams.get(target.provider) ?? unavailable(exchange);
         const { instance, upstream, media } = door;
         if (!instance.translation.capabilities.operations.includes(exchange.operation)) {
-          throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot do ${exchange.operation}.`, {
-            param: "model",
-          });
+          throw new GatewayError(
+            "unsupported_parameter",
+            `The provider ${instance.name} does not support the operation ${exchange.operation}.`,
+            {
+              param: "model",
+            },
+          );
         }
         if (exchange.request?.stream === true && !instance.translation.capabilities.streaming) {
-          throw new GatewayError("unsupported_parameter", `The provider ${instance.name} cannot stream.`, { param: "stream" });
+          throw new GatewayError(
+            "unsupported_parameter",
+            `The provider ${instance.name} does not support streams. Send stream: false.`,
+            { param: "stream" },
+          );
         }
         const settled = settleParameters(providerRequest(exchange, target), instance, exchange, config.drop_params);
         const request = media === undefined ? settled.request : await media.inline(settled.request, exchange);
@@ -127,7 +135,7 @@ function targetOf(exchange: Exchange): Target {
 }
 
 function unavailable(exchange: Exchange): never {
-  throw new GatewayError("provider_unavailable", `The model ${exchange.model?.id ?? ""} has no provider with a credential.`, {
+  throw new GatewayError("provider_unavailable", `No provider of the model ${exchange.model?.id ?? ""} has a credential.`, {
     param: "model",
   });
 }

@@ -1,4 +1,4 @@
-/** Several upstream calls for one embeddings request, where a call takes fewer inputs than were sent. */
+/** Several upstream calls for one embeddings request, when a call takes fewer inputs than it has. */
 
 import { isObject } from "@sluice/kit";
 import { writtenDocument } from "@sluice/kit/internals";
@@ -13,13 +13,13 @@ import {
 } from "@sluice/contract";
 import { callInParts, type PartCall } from "./part-calls.ts";
 
-/** Calls for one request at most: each is a row of the ledger. */
+/** Maximum of calls for one request: each is a row of the ledger. */
 const MAX_CALLS = 256;
-/** And at the same time: a list of inputs is no reason to spend a provider's rate limit at once. */
+/** Maximum of parallel calls, so that one list does not use up a provider's rate limit. */
 const WIDTH = 8;
 
 /**
- * Answers an embeddings request with as many calls as it takes, eight at the same time, each an attempt and a row of its own.
+ * Answers an embeddings request with several calls, eight in parallel. Each is an attempt with a row of its own.
  * Throws `invalid_field` for more than 256 calls, and what a call throws.
  */
 export async function callForInputs(request: ProviderRequest, inputsPerCall: number, call: PartCall): Promise<Reply> {
@@ -40,7 +40,7 @@ export async function callForInputs(request: ProviderRequest, inputsPerCall: num
   return join(await callInParts(parts, WIDTH, call), inputsPerCall);
 }
 
-/** Joins several replies: the first one's members, every vector at the place of its input, the sum of the tokens where all report them. */
+/** Joins replies: the first one's members, each vector at its input's index, and the sum of the tokens if all report them. */
 function join(replies: readonly JsonObject[], inputsPerCall: number): WholeReply {
   const data = replies.flatMap(({ data: items }, part) =>
     (items as readonly JsonObject[]).map((item) => ({ ...item, index: Number(item.index ?? 0) + part * inputsPerCall })),

@@ -1,4 +1,4 @@
-/** The request as its provider takes it: fields settled by the kit's table, metadata where a target takes it, notices to the client. */
+/** Adapts a request to its provider: unsupported fields, metadata, and the notices to the client. */
 
 import { isObject } from "@sluice/kit";
 import { droppedWith, enforcedReplies, gatewayFieldKind, isGatewayOnly, settleFields } from "@sluice/runtime/dialect";
@@ -17,26 +17,26 @@ import {
 const HEADER = "x-sluice-dropped-params";
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
-/** Keys of `metadata` that steer the gateway: no provider sees them. */
+/** Keys of `metadata` that control the gateway. No provider receives them. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
 
-/** A call as it goes out, and the request that it says. */
+/** An encoded call, and its request. */
 export interface EncodedRequest {
   readonly request: ProviderRequest;
   readonly call: UpstreamCall;
 }
 
-/** A request that its provider can be asked. */
+/** A request that its provider supports. */
 export interface SettledRequest {
   readonly request: ProviderRequest;
-  /** The provider, its replies held to what it could not be asked for. */
+  /** The provider, with its replies adapted to the fields that it does not support. */
   readonly provider: ProviderInstance;
-  /** Encodes the request or a part of it, without fields whose value the provider refuses and that may be dropped. */
+  /** Encodes the request or a part of it, without droppable fields whose value the provider refuses. */
   encode(request: ProviderRequest): EncodedRequest;
 }
 
 /**
- * The request as its provider can honour it. What is not honoured stands in the header `x-sluice-dropped-params`. Throws
+ * The request without unsupported fields. The header `x-sluice-dropped-params` lists the dropped ones. Throws
  * `unsupported_parameter` for a demand where neither the request, the target nor the step (`mayDrop`) says `drop_params`.
  */
 export function settleParameters(
@@ -84,7 +84,7 @@ export function settleParameters(
   };
 }
 
-/** The field for whose value a provider refuses to encode a request, where it may be dropped. */
+/** The droppable field whose value a provider refuses. */
 function droppableField(error: unknown, { operation, document }: ProviderRequest, isDropping: boolean): string | undefined {
   if (!isGatewayError(error) || error.code !== "unsupported_parameter" || error.param === undefined) return undefined;
   const rule = fieldRule(operation, error.param);
@@ -112,11 +112,11 @@ function createNotice(exchange: Exchange): Notice {
   };
 }
 
-/** A header has a bound: so many names, so long. */
+/** The bounds of the header: names, and characters of a name. */
 const MAX_NAMES = 64;
 const MAX_NAME_CHARACTERS = 64;
 
-/** A client's name for a field as a header may hold it. */
+/** A client's field name, safe for a header. */
 function headerText(name: string): string {
   return name.slice(0, MAX_NAME_CHARACTERS).replaceAll(/[^\x21-\x2b\x2d-\x7e]/g, "_");
 }
@@ -128,7 +128,7 @@ function foreignFields(fields: GatewayFields = {}): readonly string[] {
   return found ?? NO_NAMES;
 }
 
-/** Members of a body that only gateways know, as its upstream sees it. */
+/** A body without the members that only gateways know. */
 function gatewayOnly(body: JsonObject, nativeFields: readonly string[] | undefined): readonly string[] {
   let found: string[] | undefined;
   for (const name in body) if (isGatewayOnly(name, nativeFields)) (found ??= []).push(name);

@@ -1,4 +1,4 @@
-/** One request as several upstream calls, where a call takes less than was asked for. */
+/** Splits one request into several upstream calls. */
 
 import type { JsonObject, ProviderRequest, Reply, WholeReply } from "@sluice/contract";
 
@@ -6,9 +6,8 @@ import type { JsonObject, ProviderRequest, Reply, WholeReply } from "@sluice/con
 export type PartCall = (request: ProviderRequest) => Promise<Reply>;
 
 /**
- * The replies of all parts, in their order. At most `width` calls are under way at the same time. One that fails fails the
- * request, when those under way have ended: what the others made is billed by the upstream, and their rows say so; none is begun
- * after it.
+ * The replies of all parts, in their order. At most `width` calls run in parallel. After a failure no further call starts, and the
+ * request fails when the running calls have ended. Their rows have their cost.
  */
 export async function callInParts(
   parts: readonly ProviderRequest[],

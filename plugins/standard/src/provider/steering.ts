@@ -1,8 +1,8 @@
-/** Fields by which an upstream chooses models or tools itself: they go on where the operator says so. */
+/** Fields by which an upstream chooses models or tools itself. They are forwarded when the operator allows it. */
 
 import { GatewayError, type JsonObject, type ProviderInstance, type Target } from "@sluice/contract";
 
-/** Throws `unsupported_parameter` for a field that steers the upstream's own choice and that the target does not forward. */
+/** Throws `unsupported_parameter` for such a field when the target does not forward it. */
 export function refuseSteering(body: JsonObject, target: Target, { name, translation }: ProviderInstance): void {
   const { steering } = translation.capabilities;
   const found = steering?.find((field) => (body[field] ?? undefined) !== undefined && target.forward?.includes(field) !== true);

@@ -6,11 +6,11 @@ import type { Host, HistogramDescription, ProviderInstance } from "@sluice/contr
 
 /** A provider and the connections to it. */
 export interface ProviderUpstream extends UpstreamDoor {
-  /** Absent: nothing is fetched for it. */
+  /** Absent when the provider needs no media fetched. */
   readonly media?: MediaInliner;
 }
 
-/** Waits for a connection. Its name on the page begins with the step's, `sluice_provider_` or `sluice_passthrough_`. */
+/** Waits for a connection. The metric's prefix is that of the step: `sluice_provider_` or `sluice_passthrough_`. */
 export const CONNECTION_WAITS: HistogramDescription = {
   name: "connection_wait_seconds",
   help: "Time that requests waited for a free connection for their key, by provider. The upstream's time excludes it.",
@@ -18,7 +18,7 @@ export const CONNECTION_WAITS: HistogramDescription = {
   buckets: [0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60],
 };
 
-/** Connections by provider. They are shared by every generation that configures a provider alike. */
+/** Connections by provider. Generations with the same settings of a provider share them. */
 export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream> {
   const names = host.providers.names();
   const waits = host.metrics.histogram(CONNECTION_WAITS);
@@ -35,7 +35,7 @@ export function openUpstreams(host: Host): ReadonlyMap<string, ProviderUpstream>
   );
 }
 
-/** What fetches is shared as well, so that its places are those of the process. */
+/** The media fetcher is shared as well, so that its bounds hold for the process. */
 function mediaOf({ name, fetchMedia }: ProviderInstance, host: Host): Pick<ProviderUpstream, "media"> {
   if (fetchMedia === undefined) return {};
   return {

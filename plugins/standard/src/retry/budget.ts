@@ -2,12 +2,12 @@
 
 import type { SharedValue } from "@sluice/contract";
 
-/** Retries that are allowed however few requests there are. */
+/** Retries that are always allowed, also with few requests. */
 const MIN_RETRIES = 3;
-/** "Recent": ten slots of one second. */
+/** The window: ten slots of one second. */
 const SLOTS = 10;
 const SLOT_MS = 1_000;
-/** Deployments that are remembered. A wildcard has as many as clients can think of. */
+/** Maximum of stored deployments: clients choose the models of a wildcard. */
 const MAX_DEPLOYMENTS = 1_000;
 
 /** The recent requests and retries of one deployment. */
@@ -16,13 +16,13 @@ export class RetryBudget {
   readonly #retries = Array.from({ length: SLOTS }, () => 0);
   #slot = 0;
 
-  /** Counts a request. Its retries are none. `nowMs` is monotonic. */
+  /** Counts a request. Its retries are not counted here. `nowMs` is monotonic. */
   request(nowMs: number): void {
     const index = this.#turn(nowMs);
     this.#requests[index] = (this.#requests[index] ?? 0) + 1;
   }
 
-  /** Takes a retry out of the budget, `share` (0 to 1) of the requests and 3 at least. False when it is spent. */
+  /** Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. Returns false when it is spent. */
   takeRetry(share: number, nowMs: number): boolean {
     const index = this.#turn(nowMs);
     const allowed = Math.max(MIN_RETRIES, Math.floor(sum(this.#requests) * share));
@@ -31,7 +31,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** Forgets the slots that have gone by. Returns the index of the present one. */
+  /** Clears expired slots. Returns the index of the current one. */
   #turn(nowMs: number): number {
     const slot = Math.floor(nowMs / SLOT_MS);
     for (let passed = Math.max(this.#slot + 1, slot - SLOTS + 1); passed <= slot; passed += 1) {
@@ -44,9 +44,9 @@ export class RetryBudget {
 }
 
 /**
- * Budgets by the target's id. Two maps in turn: when the first is full it becomes the second, and who is not asked for until
- * the next time is forgotten. A map whose entries are deleted and set again at every request would be cheaper to write, but
- * it leaves outgrown tables behind for the garbage collector: 15 % of a request's time.
+ * Budgets by the target's id, in two maps. When the first is full it becomes the second, and the old second is dropped with its
+ * unused entries. A single map with a delete and a set for every request leaves outgrown tables to the garbage collector: it cost
+ * 15 % of a request's time.
  */
 export class RetryBudgets implements SharedValue {
   #recent = new Map<string, RetryBudget>();

@@ -1,4 +1,4 @@
-/** The step `retry`: calls the same target again after a failure that may pass. */
+/** The step `retry`: calls the same target again after a transient failure. */
 
 import { defineStep, parseDuration } from "@sluice/kit";
 import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/contract";
@@ -9,7 +9,7 @@ import { isOwnLimit } from "../limits/refusal.ts";
 import { failureOf, RETRIED_FAILURES, type RetriedFailure } from "./failures.ts";
 import { hasStandIn, mayRepeat } from "./attempt-budget.ts";
 
-/** Options of the step `retry`, as YAML says them. */
+/** Options of the step `retry` as YAML has them. */
 export interface RetryConfig {
   readonly attempts: number;
   readonly base: string;
@@ -20,7 +20,7 @@ export interface RetryConfig {
   readonly on: readonly RetriedFailure[];
 }
 
-/** What tests replace. */
+/** The parts that tests replace. */
 export interface RetryParts {
   /** From 0 to 1. */
   readonly random: () => number;
@@ -31,7 +31,7 @@ const definition = {
   name: "retry",
   stability: "beta",
   summary:
-    "Calls the same target again after a failure that may pass, unless another target can take the request, before anything was written to the client.",
+    "Calls the same target again after a transient failure, unless another target can take the request. A reply that has begun is not retried.",
   config: {
     type: "object",
     properties: {
@@ -90,7 +90,7 @@ export const retry = defineStep<RetryConfig>({
   create: (config, host) => createRetry(config, host, { random: Math.random, wait: waitFor }),
 });
 
-/** The living step, with chance and time of one's own. */
+/** Creates the step with its own random numbers and clock. */
 export function createRetry(config: RetryConfig, host: Host, { random, wait }: RetryParts): Step {
   const baseMs = parseDuration(config.base) ?? 0;
   const maxMs = parseDuration(config.max) ?? 0;
@@ -120,7 +120,7 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           if (lease?.mayRepeat === false) giveUp("the deployment is ejected, after");
           if (retried >= retries) giveUp("no retry left after");
           const isReplaceable = await hasStandIn(exchange, error);
-          // A second silence costs the client as much as the first, and a fallback may answer at once.
+          // A second timeout costs the client as much as the first, and a fallback may answer at once.
           if (isReplaceable && failureOf(error) === "timeout") giveUp("a fallback can take the request, after");
           const kept = isReplaceable ? 1 : 0;
           if (!mayRepeat(exchange, kept)) giveUp("no more calls than `max_attempts`, after");
@@ -129,15 +129,15 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
             giveUp("the upstream asks for a longer wait than `retry_after_max`, after");
           const waitMs = backoffMs(retried + 1, { baseMs, maxMs, retryAfterMs, random });
           const nowMs = host.clock.monotonic();
-          // A second silence as long as the first must leave time to answer, or to ask another model.
+          // A second timeout must leave time for an answer or another model.
           const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
           if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs) giveUp("no time for a retry after");
           if (!budget.takeRetry(share, nowMs)) giveUp("the retry budget of the deployment is spent, after");
           exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
           await wait(waitMs, exchange.signal);
-          // A hedge beside this branch may have taken the last try meanwhile.
+          // A hedge beside this branch may have used the last attempt meanwhile.
           if (!mayRepeat(exchange, kept)) throw error;
-          // Others have asked the target meanwhile.
+          // Other requests may have changed the target's health meanwhile.
           if (lease?.mayRepeat === false) giveUp("the deployment was ejected during the wait, after");
           exchange.target = target;
         }
@@ -152,9 +152,9 @@ function allowedRetries({ request }: Exchange, attempts: number): number {
   return typeof asked === "number" ? Math.min(asked, attempts - 1) : attempts - 1;
 }
 
-/** Whether the same call may succeed later. An exchange that has ended, or that has a reply, is beyond help. */
+/** Whether the same call may succeed later. An exchange with an end or a reply is not retried. */
 function isPassing(error: unknown, { signal, reply }: Exchange): error is GatewayError {
-  // A limit of the gateway's own holds for the same target as long: another one is for balance and fallback to find.
+  // A limit of the gateway would refuse the same target again. Balance and fallback look for another one.
   if (!isGatewayError(error) || isOwnLimit(error)) return false;
   return error.retryable && !signal.aborted && reply === undefined;
 }

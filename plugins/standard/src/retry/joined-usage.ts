@@ -1,11 +1,11 @@
-/** The usage of a reply that took several upstream calls: what all of them used. */
+/** The usage of a reply of several upstream calls: the sum of all. */
 
 import type { Attempt, Exchange, Usage, UsageSource } from "@sluice/contract";
 import { callsWith } from "./attempt-budget.ts";
 
 /**
- * The attempt that a reply came from. Where several calls made it, a record with the sum of their usage, which is `undefined`
- * as long as one of them is.
+ * The attempt of a reply. For several calls it is a record with the sum of their usage, which is `undefined` while one of theirs
+ * is.
  */
 export function wholeAttempt(exchange: Exchange, attempt: Attempt): Attempt {
   const calls = callsWith(exchange, attempt);

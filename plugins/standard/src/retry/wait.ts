@@ -1,20 +1,20 @@
-/** How long to wait before a retry, and the wait itself. */
+/** The wait before a retry. */
 
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What the wait follows from, in milliseconds. */
+/** The parameters of a wait, in milliseconds. */
 export interface BackoffOptions {
   readonly baseMs: number;
   readonly maxMs: number;
-  /** What the upstream asked for. */
+  /** The upstream's Retry-After. */
   readonly retryAfterMs: number | undefined;
   /** From 0 to 1. */
   readonly random: () => number;
 }
 
 /**
- * Milliseconds before the retry of this number, 1 for the first: exponential with full jitter. After a Retry-After the jitter
- * comes on top, so that clients do not return at the same moment.
+ * The wait before a retry; `number` is 1 for the first. It is exponential with full jitter. A Retry-After is a minimum, and the jitter
+ * is added, so that clients do not return at the same moment.
  */
 export function backoffMs(retry: number, { baseMs, maxMs, retryAfterMs, random }: BackoffOptions): number {
   if (retryAfterMs !== undefined) return retryAfterMs + random() * Math.min(baseMs, maxMs);

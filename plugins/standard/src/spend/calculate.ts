@@ -1,4 +1,4 @@
-/** `POST /spend/calculate`: what a prompt would cost, or what a reply did. */
+/** `POST /spend/calculate`: the price of a prompt, or the cost of a reply. */
 
 import { type CostPart, costBreakdown, dollarsOf } from "@sluice/runtime";
 import { isObject, jsonReply } from "@sluice/kit";
@@ -17,7 +17,7 @@ import {
 import { offeredTerms } from "../cost/offered-terms.ts";
 import { type FoundPrice, priceOfModel, priceOfReply, unpriced } from "./model.ts";
 
-/** What is to be priced. */
+/** The usage to price. */
 interface Question {
   readonly found: FoundPrice;
   readonly usage: Usage;

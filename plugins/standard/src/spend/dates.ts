@@ -5,7 +5,7 @@ import { GatewayError } from "@sluice/contract";
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** `2026-01-31`, and after it perhaps a time of day and a zone. A plus in a query that is not escaped arrives as a space. */
+/** `2026-01-31`, optionally with a time of day and a zone. An unescaped plus of a query arrives as a space. */
 const DATE = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z| ?[+ -]\d\d(?::?\d\d)?)?)?$/i;
 
 /** A range in milliseconds since 1970. */
@@ -18,7 +18,7 @@ export interface DateRange {
 
 /**
  * The range from the values of `start_date` and `end_date`. A time without a zone is UTC. Throws `invalid_field` with the
- * parameter's name for what is no date, and with `end_date` when it is before the start.
+ * parameter's name for an invalid date, and with `end_date` when it is before the start.
  */
 export function dateRange(start: string | undefined, end: string | undefined): DateRange {
   const from = start === undefined ? undefined : readDate(start, "start_date");
@@ -32,7 +32,7 @@ export function dateRange(start: string | undefined, end: string | undefined): D
   };
 }
 
-/** The first millisecond that a date means, and the first one after it. */
+/** The first millisecond of a date, and the first one after it. */
 function readDate(text: string, param: string): { readonly startMs: number; readonly endMs: number } {
   const [, year, month, day, hour, minute = "0", second = "0", fraction = "", zone = ""] = DATE.exec(text.trim()) ?? [];
   const midnightMs = midnight(Number(year), Number(month), Number(day));
@@ -42,7 +42,7 @@ function readDate(text: string, param: string): { readonly startMs: number; read
   if (hour === undefined) return { startMs: midnightMs, endMs: midnightMs + DAY_MS };
   const milliseconds = Number(fraction.slice(0, 3).padEnd(3, "0"));
   const timeMs = (Number(hour) * 60 + Number(minute) - minutes) * MINUTE_MS + Number(second) * 1_000 + milliseconds;
-  // A moment is the millisecond it falls in.
+  // A time of day is a range of one millisecond.
   return { startMs: midnightMs + timeMs, endMs: midnightMs + timeMs + 1 };
 }
 
@@ -53,7 +53,7 @@ function midnight(year: number, month: number, day: number): number | undefined 
   return isReal ? date.getTime() : undefined;
 }
 
-/** Minutes east of Greenwich, `undefined` when nowhere is so far. */
+/** Minutes east of Greenwich; `undefined` outside the range of real zones. */
 function zoneMinutes(zone: string): number | undefined {
   if (zone === "" || zone.toUpperCase() === "Z") return 0;
   const digits = zone.replace(/\D/g, "").padEnd(4, "0");

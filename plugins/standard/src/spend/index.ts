@@ -1,4 +1,4 @@
-/** The step `spend`: what was spent, and what something would cost. */
+/** The step `spend`: spend reports, and calculations of a cost. */
 
 import { defineStep } from "@sluice/kit";
 import { type Exchange, GatewayError, type Host, type WholeReply } from "@sluice/contract";
@@ -29,9 +29,13 @@ export const spend = defineStep<Record<string, never>>({
       async run({ exchange }) {
         const name = exchange.client.path.slice(exchange.client.path.lastIndexOf("/") + 1);
         const report = Object.hasOwn(REPORTS, name) ? REPORTS[name] : undefined;
-        if (report === undefined) throw new GatewayError("route_not_found", "There is no spend report of this name.");
+        if (report === undefined)
+          throw new GatewayError(
+            "route_not_found",
+            "The path names no spend report. Use /spend/logs, /spend/tags or /spend/calculate.",
+          );
         const make = (): Promise<WholeReply> => report(exchange, host);
-        // A calculation reads no row.
+        // A calculation reads no rows, so it needs no scope.
         exchange.reply = await (name === "calculate" ? make() : inTurn(exchange, make));
       },
     };

@@ -1,10 +1,10 @@
-/** Replies that are long lists: written piece by piece, so that other requests get their turn in between. */
+/** Long lists as replies, written in pieces, so that the event loop serves other requests between them. */
 
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { documentOf } from "@sluice/kit";
 import type { JsonObject, WholeReply } from "@sluice/contract";
 
-/** Characters written in one turn: about a millisecond. */
+/** Characters of one piece: about a millisecond of work. */
 const TURN_CHARACTERS = 128 * 1024;
 
 /** A whole reply with status 200: the JSON array of every item's public shape. */

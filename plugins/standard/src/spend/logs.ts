@@ -45,7 +45,7 @@ export async function spendLogs(exchange: Exchange, host: Host): Promise<WholeRe
   return listReply(page, publicRow);
 }
 
-/** A request by its own id, or by the id of its completion: the gateway names it after the request, an upstream as it likes. */
+/** Finds a request by its own id, or by the id of its completion, which may be the gateway's or the upstream's. */
 function idsOf(id: string | undefined): Pick<LedgerFilter, "requestId" | "completionId"> {
   return id === undefined ? {} : { requestId: requestIdIn(id), completionId: id };
 }

@@ -1,10 +1,10 @@
-/** Which model and which price a calculation is about. */
+/** The model and the price of a calculation. */
 
 import { pricedAs } from "@sluice/runtime";
 import { type Exchange, GatewayError, type Host, type Model, type Price, type Target } from "@sluice/contract";
 import { readerOf } from "./scope.ts";
 
-/** A price that was found, and where. */
+/** A price and its source. */
 export interface FoundPrice {
   /** The id of the catalogue. */
   readonly modelId: string;
@@ -28,8 +28,8 @@ export function priceOfModel(id: string, exchange: Exchange, host: Host): FoundP
 }
 
 /**
- * The price of the model that a reply names: an id of the catalogue, or a provider's own name, perhaps with a date. Throws
- * `model_not_found` when it is none that the key may use, `not_found` when it has no price.
+ * The price of a reply's model: an id of the catalogue, or a provider's own name, with or without a date. Throws
+ * `model_not_found` when the key may not use it, `not_found` when it has no price.
  */
 export function priceOfReply(name: string, exchange: Exchange, host: Host): FoundPrice {
   const param = "completion_response.model";
@@ -38,13 +38,13 @@ export function priceOfReply(name: string, exchange: Exchange, host: Host): Foun
   return firstPrice(candidates, host) ?? noPrice(name, param);
 }
 
-/** A model and those of its targets that may have answered. */
+/** A model and the targets that may have answered. */
 interface Candidate {
   readonly model: Model;
   readonly targets: readonly Target[];
 }
 
-/** Models that a reply's name may mean, the likeliest first: the id, a target's name, that without its date, a wildcard's. */
+/** Candidate models of a reply's name, the likeliest first: id, target's name, name without its date, wildcard. */
 function* candidatesOf(name: string, exchange: Exchange, host: Host): Generator<Candidate> {
   const exact = visible(host.models.find(name), exchange, host);
   if (exact !== undefined) yield { model: exact, targets: exact.targets };
@@ -87,7 +87,7 @@ function visible(model: Model | undefined, exchange: Exchange, host: Host): Mode
   return model !== undefined && host.authority.mayUse(readerOf(exchange), model) ? model : undefined;
 }
 
-/** The same answer for a model that is not there and for one that the key may not use: no oracle. */
+/** One answer for an unknown model and for a forbidden one, so that a key cannot probe for models. */
 function noModel(id: string, param: string): GatewayError {
   const message = `The model ${JSON.stringify(id.slice(0, 200))} does not exist or you may not use it.`;
   return new GatewayError("model_not_found", message, { param });
@@ -97,7 +97,7 @@ function noPrice(id: string, param: string): never {
   throw unpriced(id, param);
 }
 
-/** A model without a known price, or with none for a kind of token that was used. */
+/** The refusal of a model without a price for a used kind of token. */
 export function unpriced(id: string, param: string): GatewayError {
   const message = `The model ${JSON.stringify(id.slice(0, 200))} has no known price for this; the operator can set one in prices.yaml.`;
   return new GatewayError("not_found", message, { param });

@@ -2,7 +2,7 @@
 
 import { GatewayError } from "@sluice/contract";
 
-/** Words for the two truths, as HTTP clients of several languages write them. */
+/** Spellings of booleans in HTTP clients of several languages. */
 const BOOLEANS: Readonly<Record<string, boolean>> = {
   true: true,
   "1": true,
@@ -14,18 +14,18 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
   off: false,
 };
 
-/** Rows of one page at most, and without a limit. */
+/** The maximum rows of a page, and the default. */
 export const MAX_ROWS = 1_000;
 
-/** The parameters of a query by name. Throws `invalid_field` for one that is not `known`, stands twice or is empty. */
+/** The parameters of a query by name. Throws `invalid_field` for an unknown, repeated or empty one. */
 export function readParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.includes(name)) {
       throw invalid(name, `The query parameter ${shown(name)} is not known here; known are ${known.join(", ")}.`);
     }
-    if (parameters.has(name)) throw invalid(name, `The query parameter ${name} stands twice.`);
-    if (value === "") throw invalid(name, `The query parameter ${name} is empty; give it a value or leave it out.`);
+    if (parameters.has(name)) throw invalid(name, `The query parameter ${name} is repeated. Send it once.`);
+    if (value === "") throw invalid(name, `The query parameter ${name} is empty. Give it a value or leave it out.`);
     parameters.set(name, value);
   }
   return parameters;
@@ -52,11 +52,11 @@ export function limitOf(parameters: ReadonlyMap<string, string>): number {
   return limit;
 }
 
-/** Where the next page begins: what `x-sluice-next-cursor` said. Throws `invalid_field`. */
+/** The start of the next page: the value of `x-sluice-next-cursor`. Throws `invalid_field`. */
 export function cursorOf(parameters: ReadonlyMap<string, string>): string | undefined {
   const cursor = parameters.get("cursor");
   if (cursor === undefined || /^[^\0]{1,200}:\d{1,9}$/.test(cursor)) return cursor;
-  throw invalid("cursor", "The query parameter cursor must be what x-sluice-next-cursor said.");
+  throw invalid("cursor", "The query parameter cursor must be a value of the header x-sluice-next-cursor.");
 }
 
 /** The refusal of one parameter. */

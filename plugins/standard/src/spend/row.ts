@@ -1,4 +1,4 @@
-/** A spend row in the words of the public interface (those of LiteLLM). */
+/** A spend row with the field names of the public interface, which are LiteLLM's. */
 
 import type { JsonObject, SpendRow } from "@sluice/contract";
 import { dollarsOf } from "@sluice/runtime";

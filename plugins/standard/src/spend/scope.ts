@@ -5,13 +5,12 @@ import { type Authority, type Exchange, GatewayError, type Identity, type Ledger
 /** The identity that reads. Throws `permission_denied` without an authenticated identity. */
 export function readerOf(exchange: Exchange): Identity {
   if (exchange.identity !== undefined) return exchange.identity;
-  throw new GatewayError("permission_denied", "Only a key can read spend rows.");
+  throw new GatewayError("permission_denied", "Spend rows need a key. Send one in the authorization header.");
 }
 
 /**
- * The rows that an identity may read, narrowed by what it asked for: `keyId` is a key or its id. Returns `undefined` when
- * no row can be meant. Throws `permission_denied` when a key that reads its own rows only names another one; it does not learn
- * whether there is such a key.
+ * The rows that an identity may read, narrowed by its filters; `keyId` is a key or its id. Returns `undefined` when no row can
+ * match. Throws `permission_denied` when a key that may read its own rows only names another key, whether that one exists or not.
  */
 export async function scopeOf(
   identity: Identity,
@@ -32,7 +31,7 @@ export async function scopeOf(
   return { ...narrowed, keyId: identity.keyId };
 }
 
-/** The id of a presented key; what is no key is taken for an id. The key itself goes no further than this. */
+/** The id of a presented key; any other text is an id itself. The key is not passed on. */
 async function resolveKey(presented: string | undefined, authority: Authority): Promise<string | undefined> {
   if (presented === undefined) return undefined;
   return (await authority.keyIdOf(presented)) ?? presented;

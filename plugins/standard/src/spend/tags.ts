@@ -1,4 +1,4 @@
-/** `GET /spend/tags`: what was spent under each request tag, highest spend first. */
+/** `GET /spend/tags`: the spend of each request tag, highest first. */
 
 import type { Exchange, Host, JsonObject, LedgerTag, WholeReply } from "@sluice/contract";
 import { jsonReply } from "@sluice/kit";

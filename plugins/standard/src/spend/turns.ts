@@ -1,18 +1,18 @@
-/** Turns of spend reports: so many are made at the same time, one for each key, and the next ones wait. */
+/** The queue of spend reports: a bounded number runs at the same time, one for each key. The others wait. */
 
 import { holderOf, type PlaceLimits, Places } from "@sluice/kit/internals";
 import type { Exchange, Host, SharedValue } from "@sluice/contract";
 
-/** A report is read by one thread: more at the same time would only be slower. Each key, and all keys of a team, has one. */
+/** Maximum of parallel reports. One thread reads them, so more would be slower. A key, and all keys of a team, may have one. */
 const REPORTS: PlaceLimits = { places: 4, share: 0.25, queue: 32, waitMs: 5_000, what: "The queue of spend reports" };
 
 class Turns implements SharedValue {
   readonly places = new Places();
-  /** Nothing is open. */
+  /** The queue holds no resource. */
   close?(): void;
 }
 
-/** Runs work when it is the key's turn. Rejects with `overloaded` when too many reports wait, or this one for too long. */
+/** Runs work when the key's slot is free. Rejects with `overloaded` when too many reports wait, or this one waits too long. */
 export function createTurns(host: Host): <T>(exchange: Exchange, work: () => Promise<T>) => Promise<T> {
   const { places } = host.shared("spend-reports", () => new Turns());
   return async (exchange, work) => {

@@ -137,7 +137,7 @@ export class Relay {
       this.#failingSinceMs = this.#clock.monotonic();
       this.#log.warn("spend rows do not reach the store; they wait in the outbox and are tried again", {
         error: errorMessage(error),
-        pendingBatches: this.#outbox.pendingBatches,
+        pending_batches: this.#outbox.pendingBatches,
       });
     }
     this.#failures++;
@@ -149,7 +149,7 @@ export class Relay {
   #recover(): void {
     if (this.#failures === 0) return;
     const outageMs = Math.round(this.#clock.monotonic() - this.#failingSinceMs);
-    this.#log.info("spend rows reach the store again", { failures: this.#failures, outageMs });
+    this.#log.info("spend rows reach the store again", { failures: this.#failures, outage_ms: outageMs });
     this.#failures = 0;
   }
 }
