@@ -70,8 +70,7 @@ export const passthrough = defineStep<PassthroughConfig>({
     return {
       async run({ exchange }) {
         const { client, identity, request } = exchange;
-        if (identity === undefined)
-          throw new GatewayError("permission_denied", "Native routes need a key. Send one in the authorization header.");
+        if (identity === undefined) throw new GatewayError("permission_denied", "Native routes need a key.");
         const prefix = client.parameters.provider ?? "";
         const name = providerName(prefix, providers);
         const found = reachable.get(name);
