@@ -1,6 +1,7 @@
 /** The composition root: create, listen, shut down. One scope closes in reverse order what the start opened, also when the start fails. */
 
 import { setTimeout as pause } from "node:timers/promises";
+import { undici } from "@sluice/kit/internals";
 import { outboxNames } from "./accounting/outbox/orphaned-outboxes.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import { type Admission, createAdmin, createPublic } from "./create-apps.ts";
@@ -46,6 +47,8 @@ export async function startProcess(options: StartOptions, start?: Start): Promis
   try {
     const parts = await createProcess(options, start ?? (await prepareStart(options)), scope);
     const admission: Admission = { phase: "serving" };
+    // Before the first call needs it.
+    undici();
     const listeners = await openListeners(parts, admission, scope);
     // A start may take its time. A block delays clients only from here on.
     await parts.blockWatch.begin();

@@ -7,8 +7,7 @@ import { checkCandidate } from "./lint/check-candidate.ts";
 import type { Definitions } from "./registry/definitions.ts";
 import { loadPlugins } from "./registry/load.ts";
 import { withPackages } from "./registry/missing-packages.ts";
-import { runTestsAlone } from "./preflight/alone.ts";
-import { createFaultsAlone } from "./preflight/sandbox.ts";
+import type { AloneResult } from "./preflight/alone.ts";
 import { createLog } from "./telemetry/log.ts";
 
 /** A configuration that was read and checked whole. */
@@ -45,6 +44,16 @@ export class ConfigError extends Error {
   }
 }
 
+/** Builds a generation without a gateway and runs the tests of `files` (absent: of all files). Loads both listeners. Never rejects. */
+export async function runTestsAlone(
+  snapshot: Snapshot,
+  definitions: Definitions,
+  files?: readonly string[],
+): Promise<AloneResult> {
+  const alone = await import("./preflight/alone.ts");
+  return alone.runTestsAlone(snapshot, definitions, files);
+}
+
 /** A configuration whose own tests have run as well: without a snapshot when one fails, or when a plugin cannot be made. */
 export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;
@@ -61,6 +70,7 @@ export async function withTests(checked: CheckedConfig): Promise<CheckedConfig> 
 export async function withPlugins(checked: CheckedConfig): Promise<CheckedConfig> {
   const { snapshot, definitions } = checked;
   if (snapshot === undefined) return checked;
+  const { createFaultsAlone } = await import("./preflight/build-alone.ts");
   const findings =
     snapshot.guardrails.length === 0
       ? await createFaultsAlone(snapshot, definitions, createLog("silent"))

@@ -51,6 +51,7 @@ export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
 export { createEventReader } from "./stream/events.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";
+export { undici } from "./transport/connections/undici.ts";
 export { asGatewayError } from "./transport/errors.ts";
 export { ResponseBody } from "./transport/replies/body.ts";
 export { Gathered } from "./transport/replies/gathered.ts";

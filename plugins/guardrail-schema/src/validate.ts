@@ -1,7 +1,7 @@
 /** The operator's schema, compiled. Its patterns run on an engine whose time grows with the text alone. */
 
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import { createRequire } from "node:module";
+import type { ValidateFunction } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
 
 /** Which keyword a value failed; `undefined` for one that fits. */
@@ -21,6 +21,10 @@ const FORMATS = ["date", "time", "date-time", "duration", "uri", "email", "hostn
 
 /** Compiles a schema. Throws an Error for one that is at fault, or whose patterns look ahead or back. */
 export function compileSchema(schema: object): Validate {
+  // Loaded with the first schema: a gateway without this guardrail needs no compiler.
+  const require = createRequire(import.meta.url);
+  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
+  const formats = require("ajv-formats") as typeof import("ajv-formats");
   const ajv = new Ajv2020({
     strict: true,
     strictTypes: false,

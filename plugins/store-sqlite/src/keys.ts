@@ -1,7 +1,7 @@
 /** Virtual keys at rest. */
 
 import type { KeyChanges, KeyConflict, KeyQuery, KeyRecord, KeyStore, SpendScope } from "@sluice/contract";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import { limitColumns, limitMembers, nullableText, present } from "./limits.ts";
 import type { KeyTable, Schema } from "./schema.ts";
 import { withoutNul } from "./text.ts";
@@ -62,13 +62,13 @@ export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kys
     async rotate(id, { digest, last4, previousUntilMs }) {
       const row = await writer()
         .updateTable("virtual_key")
-        .set({
+        .set(({ ref }) => ({
           digest,
           last4,
           // On the right stands the row as it was, so a rotation in between is not lost.
-          previous_digest: previousUntilMs === null ? null : sql`digest`,
+          previous_digest: previousUntilMs === null ? null : ref("digest"),
           previous_until_ms: previousUntilMs,
-        })
+        }))
         .where("id", "=", id)
         .returningAll()
         .executeTakeFirst();

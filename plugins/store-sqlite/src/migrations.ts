@@ -3,7 +3,7 @@
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { createOwnedTags } from "./owned-tags.ts";
-import { createTotals } from "./ledger/totals.ts";
+import { createTotals } from "./ledger/create-totals.ts";
 
 /** All migrations by name. They run in the order of their names. */
 export const migrations: Readonly<Record<string, Migration>> = {

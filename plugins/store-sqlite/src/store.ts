@@ -1,18 +1,13 @@
 /** The living store: opens the file at `start`, and lends it to keys, teams and the ledger. */
 
 import { GatewayError, type Store, type StoreHost } from "@sluice/contract";
-import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
-import { createKysely, runHere } from "./dialect.ts";
 import { createKeyStore } from "./keys.ts";
-import { createLedgerInsert, type LedgerValues, ledgerValues } from "./ledger/insert.ts";
-import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
-import { migrate } from "./migrate.ts";
-import { isBusy, openDatabase } from "./open-database.ts";
+import { ledgerValues } from "./ledger/insert.ts";
+import type { Opened } from "./opened.ts";
 import type { Schema } from "./schema.ts";
 import { checkStoreFile, identityOf, MEMORY, storeFile } from "./store-file.ts";
 import { createTeamStore } from "./teams.ts";
-import { WriterThread } from "./writer-thread.ts";
 
 /** The options of the store in YAML. */
 export interface SqliteConfig {
@@ -20,21 +15,6 @@ export interface SqliteConfig {
   readonly path?: string;
   /** Absent: `normal`. */
   readonly synchronous?: "normal" | "full";
-}
-
-/** The resources between `start` and `stop`. */
-interface Opened {
-  readonly database: DatabaseSync;
-  /** The file, by device and inode; `undefined` in memory. */
-  readonly identity: string | undefined;
-  /** Reads, on the event loop. */
-  readonly kysely: Kysely<Schema>;
-  /** Changes, in a thread of their own. */
-  readonly writer: Kysely<Schema>;
-  /** Inserts rows on the event loop; in the thread, where another process holds the file. */
-  readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
-  readonly reader: SqliteLedgerReader;
-  stop(): Promise<void>;
 }
 
 /** Makes a store that is closed until `start`. Every other member throws before `start` and after `stop`. */
@@ -67,6 +47,8 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       signal.throwIfAborted();
       if (current !== undefined) return;
       checkStoreFile(path, { isDefault: config.path === undefined, mustExist });
+      // The query builder is loaded with the first file: a check of the configuration opens none.
+      const { open } = await import("./opened.ts");
       current = await open(path, config.synchronous ?? "normal", signal, host);
       host.log.info("the store is open", { store: "sqlite", path });
     },
@@ -100,45 +82,4 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
   };
-}
-
-/** Opens, migrates and prepares. Leaves no file open when one of these fails. */
-async function open(path: string, synchronous: "normal" | "full", signal: AbortSignal, { log }: StoreHost): Promise<Opened> {
-  const database = openDatabase(path, synchronous);
-  try {
-    const kysely = createKysely(runHere(database));
-    await migrate(database, kysely, path);
-    signal.throwIfAborted();
-    // From here on this connection never waits on the event loop.
-    database.exec("pragma busy_timeout = 0");
-    const insertHere = createLedgerInsert(database);
-    const reader = createLedgerReader(database, path, log);
-    // A database in memory belongs to its connection.
-    const thread = path === MEMORY ? undefined : new WriterThread(path, synchronous, log);
-    return {
-      database,
-      identity: path === MEMORY ? undefined : identityOf(path),
-      kysely,
-      writer: thread === undefined ? kysely : createKysely((sql, parameters) => thread.run(sql, parameters)),
-      insert(rows) {
-        try {
-          insertHere(rows);
-          return undefined;
-        } catch (error) {
-          // The rows would cost as much again as messages: only those that must wait for a lock go to the thread.
-          if (thread === undefined || !isBusy(error)) throw error;
-          return thread.insert(rows);
-        }
-      },
-      reader,
-      async stop() {
-        await thread?.stop();
-        await reader.stop();
-        database.close();
-      },
-    };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
 }

@@ -4,7 +4,7 @@ import type { Log } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
 import { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
-import { locked, type StatementResult } from "./dialect.ts";
+import { locked, type StatementResult } from "./statements.ts";
 import { isBusy } from "./open-database.ts";
 import type { LedgerValues } from "./ledger/insert.ts";
 import type { WriterAnswer, WriterQuestion, WriterTask } from "./writer-worker.ts";

@@ -4,7 +4,7 @@ import { errorMessage } from "@sluice/contract";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { type StatementResult, statementsOf } from "./dialect.ts";
+import { type StatementResult, statementsOf } from "./statements.ts";
 import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
 import { WRITING_BUSY_TIMEOUT_MS } from "./open-database.ts";
 

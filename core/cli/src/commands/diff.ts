@@ -5,11 +5,10 @@ import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { JsonObject } from "@sluice/contract";
 import type { CheckedConfig } from "@sluice/engine/check";
-import { formatFinding } from "@sluice/engine/config";
 import { formatEffect, RISKS, summaryOf } from "@sluice/engine/effects";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { lineDiff, type NamedTexts } from "../print/lines.ts";
+import type { NamedTexts } from "../print/lines.ts";
 import { type PrintedReplay, printReplay } from "../print/replay.ts";
 
 type Options = AdminOptions & {
@@ -76,6 +75,7 @@ export async function linesBetween(from: Side, to: Side, options: AdminOptions):
     FilesAnswer,
     FilesAnswer,
   ];
+  const { lineDiff } = await import("../print/lines.ts");
   return lineDiff(before.files, after.files);
 }
 
@@ -105,7 +105,10 @@ async function readPlace(side: Named, config: string) {
     throw usage("A folder is compared with `files` or with another folder; what runs and what ran is compared with `files`.");
   }
   const path = side === "files" ? config : gatewayFileIn(side.path);
-  const { checkConfig } = await import("@sluice/engine/check");
+  const [{ checkConfig }, { formatFinding }] = await Promise.all([
+    import("@sluice/engine/check"),
+    import("@sluice/engine/config"),
+  ]);
   const { snapshot, definitions, findings }: CheckedConfig = await checkConfig({
     path,
     cwd: process.cwd(),

@@ -4,10 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Command } from "commander";
 import { errorMessage } from "@sluice/contract";
-import { formatFinding } from "@sluice/engine/config";
 import { counted } from "../counted.ts";
 import { CommandError, EXIT } from "../exit.ts";
-import { type Imported, importLitellm } from "../litellm/import-litellm.ts";
+import type { Imported } from "../litellm/import-litellm.ts";
 
 interface Options {
   readonly out: string;
@@ -28,7 +27,7 @@ export function addImportCommand(command: Command): void {
 }
 
 async function runImport(file: string, { out, overwrite = false, json = false }: Options): Promise<void> {
-  const imported = read(file);
+  const imported = await read(file);
   const paths = Object.keys(imported.files).map((name) => join(out, name));
   const taken = paths.filter((path) => existsSync(path));
   if (taken.length > 0 && !overwrite) {
@@ -43,7 +42,10 @@ async function runImport(file: string, { out, overwrite = false, json = false }:
     writeFileSync(path, text);
   }
   const config = join(out, "config/gateway.yaml");
-  const { checkConfig } = await import("@sluice/engine/check");
+  const [{ checkConfig }, { formatFinding }] = await Promise.all([
+    import("@sluice/engine/check"),
+    import("@sluice/engine/config"),
+  ]);
   const { findings, snapshot } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
   const { notes, models, providers } = imported;
   if (json) console.log(JSON.stringify({ config, models, providers, notes, findings: findings.map(formatFinding) }, null, 2));
@@ -57,13 +59,14 @@ async function runImport(file: string, { out, overwrite = false, json = false }:
   if (snapshot === undefined) process.exitCode = EXIT.findings;
 }
 
-function read(file: string): Imported {
+async function read(file: string): Promise<Imported> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     throw new CommandError(EXIT.usage, `${file} cannot be read: ${errorMessage(error)}`);
   }
+  const { importLitellm } = await import("../litellm/import-litellm.ts");
   try {
     return importLitellm(text, basename(file));
   } catch (error) {

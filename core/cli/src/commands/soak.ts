@@ -3,7 +3,6 @@
 import { errorMessage } from "@sluice/contract";
 import { type Command, InvalidArgumentError } from "commander";
 import { parseDuration } from "@sluice/kit";
-import { formatFinding } from "@sluice/engine/config";
 import { CommandError, EXIT } from "../exit.ts";
 import { soakGoals } from "../soak/goals.ts";
 
@@ -26,7 +25,10 @@ export function addSoakOptions(command: Command): void {
 }
 
 async function soak({ config, reloadEvery, for: lengthMs, rate, json = false }: Options): Promise<void> {
-  const { checkConfig } = await import("@sluice/engine/check");
+  const [{ checkConfig }, { formatFinding }] = await Promise.all([
+    import("@sluice/engine/check"),
+    import("@sluice/engine/config"),
+  ]);
   const { opened, snapshot, findings } = await checkConfig({ path: config, cwd: process.cwd(), environment: process.env });
   if (snapshot === undefined) throw new CommandError(EXIT.findings, findings.map(formatFinding).join("\n"));
   const reloads = Math.max(1, Math.round(lengthMs / reloadEvery));

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, statSync, watch, writeFileSync } from "node:fs";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
-import { satisfies } from "semver";
+import satisfies from "semver/functions/satisfies.js";
 import type { Check } from "./check.ts";
 import { reasonOf } from "../reason-of.ts";
 

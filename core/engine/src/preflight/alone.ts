@@ -7,7 +7,7 @@ import { buildFindings } from "../generation/build-error.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runTests, type TestResult } from "./run-tests.ts";
-import { buildAlone } from "./sandbox.ts";
+import { buildAlone } from "./build-alone.ts";
 
 /** The results of the tests, or the findings that kept all of them from running. */
 export interface AloneResult {

@@ -5,7 +5,7 @@ import { checkConfig } from "../check-config.ts";
 import { overlaidSource } from "../config/files/source.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runTests, type TestResult } from "./run-tests.ts";
-import { buildAlone } from "./sandbox.ts";
+import { buildAlone } from "./build-alone.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const chat = join(repository, "pipelines/chat.yaml");

@@ -2,28 +2,24 @@
 
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
-import type { GuardrailCatalog, LedgerReader, Log, SharedState, SpendRow, TokenCounter } from "@sluice/contract";
-import { createDecisions, createRecords } from "@sluice/runtime/state";
+import type { GuardrailCatalog, Log, SpendRow } from "@sluice/contract";
 import { createScriptedUpstream } from "@sluice/runtime/transport";
 import { upstreamKey } from "@sluice/kit/internals";
-import type { Finding } from "../config/finding.ts";
 import type { PipelineTest, Snapshot } from "../config/snapshot.ts";
 import { createFamilyFactors } from "../counting/family-factor.ts";
-import type { ProcessParts, StandIns } from "../generation/parts.ts";
-import { createFaults } from "../generation/create-faults.ts";
+import type { StandIns } from "../generation/parts.ts";
 import { buildGeneration, type Generation } from "../generation/generation.ts";
 import { createPublicApp } from "../http/public.ts";
 import { emptyRecord, type ExchangeRecord } from "../accounting/exchange-record.ts";
 import type { Definitions } from "../registry/definitions.ts";
-import { KeyRing } from "../resources/key-ring.ts";
 import { RecentRequests } from "../accounting/recent-requests.ts";
 import { SharedPool } from "../resources/shared-pool.ts";
 import { systemClock } from "../telemetry/clock.ts";
-import { createMetrics } from "../telemetry/metrics.ts";
 import { ScriptedUpstreamLog } from "./upstream-log.ts";
 import { sandboxGuardrails } from "./guardrails.ts";
 import { identityOf } from "./identity.ts";
 import { withTestModels } from "./models.ts";
+import { processOf, roughCounter } from "./own-parts.ts";
 import { sandboxSnapshot } from "./snapshot.ts";
 import { sandboxProviders } from "./providers.ts";
 
@@ -110,79 +106,6 @@ export async function createSandbox(
     record: (id) => recent.find(id),
     errors,
     close: () => generation.drain(0),
-  };
-}
-
-/**
- * Builds a generation without a gateway, for a command. Its guardrails have started and checked their samples. Rejects with a
- * BuildError, or with the error of a plugin.
- */
-export function buildAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<Generation> {
-  const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
-  return buildGeneration(processOf(parts), snapshot, 0);
-}
-
-/** The findings of the plugins' `create`, without a gateway. No plugin is started. Never rejects. */
-export function createFaultsAlone(snapshot: Snapshot, definitions: Definitions, log: Log): Promise<readonly Finding[]> {
-  const parts = { definitions, log, shared: new SharedPool(), rows: [], masterKey: randomUUID() };
-  return createFaults(processOf(parts), snapshot);
-}
-
-interface OwnParts {
-  readonly definitions: Definitions;
-  readonly log: Log;
-  readonly shared: SharedPool;
-  readonly rows: readonly SpendRow[];
-  readonly masterKey: string;
-}
-
-/** The parts of a process that shares nothing with the gateway. */
-function processOf({ definitions, log, shared, rows, masterKey }: OwnParts): ProcessParts {
-  return {
-    log,
-    metrics: createMetrics(log),
-    clock: systemClock,
-    definitions,
-    shared,
-    keyRing: emptyKeyRing(masterKey),
-    ledger: ledgerOf(rows),
-    tokens: roughCounter,
-    state: stateInMemory(),
-  };
-}
-
-function emptyKeyRing(masterKey: string): KeyRing {
-  const none = async () => undefined;
-  const stores = { keys: { findByDigest: none }, teams: { find: none } };
-  return new KeyRing({ pepper: Buffer.from(masterKey), masterKey, ...stores, clock: systemClock });
-}
-
-function ledgerOf(rows: readonly SpendRow[]): LedgerReader {
-  return { rows: async () => rows.toReversed(), days: async () => [], tags: async () => [], spent: async () => 0 };
-}
-
-/** Typical characters per token. An exact count would start worker threads that the process may never need. */
-const CHARACTERS_PER_TOKEN = 4;
-
-const roughCounter: TokenCounter = {
-  count(text) {
-    const characters = [text].flat().reduce((sum, { length }) => sum + length, 0);
-    return { tokens: Math.ceil(characters / CHARACTERS_PER_TOKEN), exact: true };
-  },
-};
-
-/** In-memory state of one test. It lives for one request and needs no bounds. */
-function stateInMemory(): SharedState {
-  const kept = new Map<string, Uint8Array>();
-  return {
-    ...createDecisions({ clock: systemClock }),
-    records: createRecords({ clock: systemClock }),
-    cache: {
-      get: (key) => kept.get(key),
-      set: (key, bytes) => kept.set(key, bytes).has(key),
-      delete: (key) => void kept.delete(key),
-      purge: (prefix) => [...kept.keys()].filter((key) => key.startsWith(prefix) && kept.delete(key)).length,
-    },
   };
 }
 

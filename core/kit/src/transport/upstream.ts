@@ -4,7 +4,7 @@ import type { Agent, Dispatcher } from "undici";
 import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/contract";
 import { ResponseBody } from "./replies/body.ts";
 import { type ConnectionPlace, ConnectionPlaces } from "./connections/places.ts";
-import { type Connection, type ConnectionHandler, createAgent } from "./connections/connections.ts";
+import { type Connection, type ConnectionHandler, lateAgent } from "./connections/connections.ts";
 import { asError, isConnectionLost, transportError } from "./errors.ts";
 
 /** The options of a pool of connections. Equal options share a pool. */
@@ -82,8 +82,8 @@ export class Upstream {
       bodyTimeout: 0,
       connect,
     };
-    this.#agent = script ?? createAgent(agentOptions);
-    this.#fresh = script ?? createAgent(agentOptions);
+    this.#agent = script ?? lateAgent(agentOptions);
+    this.#fresh = script ?? lateAgent(agentOptions);
     this.places = new ConnectionPlaces(script === undefined ? options.connections : Infinity, options.mayHaveAll);
   }
 

@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { SpendRow } from "@sluice/contract";
-import { createKysely, runHere } from "../dialect.ts";
+import { createKysely } from "../dialect.ts";
+import { runHere } from "../statements.ts";
 import { LEDGER_COLUMNS } from "./columns.ts";
 import { createLedgerInsert, ledgerValues } from "./insert.ts";
 import { createLedgerSum } from "./sum.ts";
 import { migrations } from "../migrations.ts";
 import { openDatabase } from "../open-database.ts";
-import { createTotals } from "./totals.ts";
+import { createTotals } from "./create-totals.ts";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

@@ -1,25 +1,34 @@
-/** Values against schemas: ajv, compiled when first needed and once for each schema. */
+/** Values against schemas: by reading the schema, and by ajv where a value has a fault or the schema needs more. */
 
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import { createRequire } from "node:module";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 
 import type { JsonSchema } from "@sluice/contract";
 
-import { parseDecimal } from "../prices/decimal.ts";
+import { conform, NO_TEXTS } from "./conform.ts";
 import type { Path } from "../files/document.ts";
-import { parseDuration } from "@sluice/kit";
-import { parseSize } from "@sluice/runtime";
+import { NUMBER_FORMATS, TEXT_FORMATS } from "./formats.ts";
 import { pathOfPointer } from "../files/path.ts";
 
 /** What a check found. Defaults are filled into the value. */
 export interface CheckResult {
+  /** A text of `unresolved` may have errors, or none. */
   readonly errors: readonly ErrorObject[];
   /** Where the schema marks a text as a secret (`"x-secret": true`). */
   readonly secrets: readonly Path[];
 }
 
-/** Checks a value and fills in defaults. Throws an Error when the schema itself is at fault. */
-export function checkValue(schema: JsonSchema, value: unknown): CheckResult {
+/**
+ * Checks a value and fills in defaults. `unresolved` are texts that hold references without a value. Throws an Error when the schema itself
+ * is at fault.
+ */
+export function checkValue(schema: JsonSchema, value: unknown, unresolved: ReadonlySet<string> = NO_TEXTS): CheckResult {
+  const secrets = conform(schema, value, unresolved);
+  return secrets === undefined ? checkByAjv(schema, value) : { errors: [], secrets };
+}
+
+/** Checks a value by its compiled schema. */
+export function checkByAjv(schema: JsonSchema, value: unknown): CheckResult {
   let validate = compiled.get(schema);
   if (validate === undefined) {
     validate = (ajv ??= createAjv()).compile(schema);
@@ -37,7 +46,14 @@ let ajv: Ajv2020 | undefined;
 /** Filled by the keyword below during one synchronous validation. */
 let secretPointers: string[] = [];
 
+type AjvModule = typeof import("ajv/dist/2020.js");
+type FormatsModule = typeof import("ajv-formats");
+
+/** Loads ajv synchronously, as a check is: a process whose configuration has no fault needs none. */
 function createAjv(): Ajv2020 {
+  const require = createRequire(import.meta.url);
+  const { Ajv2020 } = require("ajv/dist/2020.js") as AjvModule;
+  const formats = require("ajv-formats") as FormatsModule;
   // strictTypes and strictRequired judge style, not meaning: plugin authors may write `required` beside `if`.
   const created = new Ajv2020({
     strict: true,
@@ -50,16 +66,8 @@ function createAjv(): Ajv2020 {
     addUsedSchema: false,
   });
   formats.default(created);
-  created.addFormat("duration", (text: string) => parseDuration(text) !== undefined);
-  created.addFormat("size", (text: string) => parseSize(text) !== undefined);
-  created.addFormat(
-    "origin",
-    (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).origin === text,
-  );
-  created.addFormat("price", {
-    type: "number",
-    validate: (price: number) => parseDecimal(String(Math.abs(price)), 6) !== undefined,
-  });
+  for (const [name, validate] of Object.entries(TEXT_FORMATS)) created.addFormat(name, validate);
+  for (const [name, validate] of Object.entries(NUMBER_FORMATS)) created.addFormat(name, { type: "number", validate });
   created.addVocabulary(["x-unit", "x-example"]);
   created.addKeyword({
     keyword: "x-secret",

@@ -2,7 +2,7 @@
 
 import { Secret, type JsonSchema } from "@sluice/contract";
 
-import { checkValue } from "./checker.ts";
+import { checkByAjv, checkValue } from "./checker.ts";
 import type { Path } from "../files/document.ts";
 import { explainErrors, type Fault } from "./explain.ts";
 import type { Finding } from "../finding.ts";
@@ -40,8 +40,8 @@ function checkInPlace(
   const referencesAt = (path: Path): Reference[] => resolved.references.filter((reference) => isSamePath(reference.path, path));
   let checked: ReturnType<typeof checkValue>;
   try {
-    checked = checkValue(schema, value);
-    if (convertReferences(checked.errors, value, base, referencesAt)) checked = checkValue(schema, value);
+    checked = checkValue(schema, value, unresolvedTexts(resolved, base, value));
+    if (convertReferences(checked.errors, value, base, referencesAt)) checked = checkByAjv(schema, value);
   } catch (error) {
     const message = `the options' schema of the plugin is at fault: ${error instanceof Error ? error.message : "unknown"}`;
     return [findingOf(resolved, { path: base, on: "key", message, fix: "report it to the author of the plugin" })];
@@ -68,6 +68,17 @@ function checkInPlace(
     }
   }
   return faults.map((fault) => findingOf(resolved, fault));
+}
+
+/** The texts below a place that hold a reference without a value. Findings say so elsewhere; their form is no fault. */
+function unresolvedTexts(resolved: ResolvedDocument, base: Path, value: unknown): ReadonlySet<string> {
+  const texts = new Set<string>();
+  for (const { path, value: found } of resolved.references) {
+    if (found !== undefined || !isSamePath(path.slice(0, base.length), base)) continue;
+    const text = valueAtPath(value, path.slice(base.length));
+    if (typeof text === "string") texts.add(text);
+  }
+  return texts;
 }
 
 function literalFault(path: Path, reference: Reference | undefined): Fault {

@@ -3,7 +3,8 @@
  * of a stale connection needs it.
  */
 
-import { Agent, type buildConnector, Client, type Dispatcher, Pool } from "undici";
+import type { Agent, buildConnector, Client, Dispatcher } from "undici";
+import { undici } from "./undici.ts";
 
 /** One connection slot of a pool: the number of calls on its present socket, and the time to open it. */
 export interface Connection {
@@ -17,7 +18,9 @@ export interface ConnectionHandler extends Dispatcher.DispatchHandler {
 }
 
 /** An agent that passes the connection to its handlers (all of them `ConnectionHandler`s) before `onRequestStart`. */
-export function createAgent(options: Agent.Options): Agent {
+function createAgent(options: Agent.Options): Agent {
+  const { Agent, Pool } = undici();
+  const CountingClient = countingClient();
   return new Agent({
     ...options,
     factory: (origin, poolOptions) =>
@@ -25,29 +28,46 @@ export function createAgent(options: Agent.Options): Agent {
   });
 }
 
-class CountingClient extends Client {
-  readonly #connection: Connection;
+/** An agent that is made with its first call. Closing one that has made none does nothing. */
+export function lateAgent(options: Agent.Options): Pick<Agent, "dispatch" | "close" | "destroy"> {
+  let agent: Agent | undefined;
+  return {
+    dispatch: (call, handler) => (agent ??= createAgent(options)).dispatch(call, handler),
+    close: async () => agent?.close(),
+    destroy: async () => agent?.destroy(),
+  } as Pick<Agent, "dispatch" | "close" | "destroy">;
+}
 
-  constructor(url: URL, options: Client.Options) {
-    const connection: Connection = { calls: 0, openedInMs: 0 };
-    // The pool has turned the option into a function.
-    const connect = options.connect as buildConnector.connector;
-    super(url, {
-      ...options,
-      connect(target, done) {
-        connection.calls = 0;
-        const startedMs = performance.now();
-        return connect(target, (...result) => {
-          connection.openedInMs = performance.now() - startedMs;
-          done(...result);
-        });
-      },
-    });
-    this.#connection = connection;
-  }
+type ClientClass = new (url: URL, options: Client.Options) => Client;
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    (handler as ConnectionHandler).connection = this.#connection;
-    return super.dispatch(options, handler);
-  }
+let made: ClientClass | undefined;
+
+/** The class, made once: it extends one of a package that is loaded late. */
+function countingClient(): ClientClass {
+  return (made ??= class CountingClient extends undici().Client {
+    readonly #connection: Connection;
+
+    constructor(url: URL, options: Client.Options) {
+      const connection: Connection = { calls: 0, openedInMs: 0 };
+      // The pool has turned the option into a function.
+      const connect = options.connect as buildConnector.connector;
+      super(url, {
+        ...options,
+        connect(target, done) {
+          connection.calls = 0;
+          const startedMs = performance.now();
+          return connect(target, (...result) => {
+            connection.openedInMs = performance.now() - startedMs;
+            done(...result);
+          });
+        },
+      });
+      this.#connection = connection;
+    }
+
+    override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+      (handler as ConnectionHandler).connection = this.#connection;
+      return super.dispatch(options, handler);
+    }
+  });
 }

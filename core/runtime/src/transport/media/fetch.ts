@@ -5,10 +5,9 @@
  * calls are bounded.
  */
 
-import { buildConnector, Client } from "undici";
 import { GatewayError, isGatewayError, type MediaFetchSettings } from "@sluice/contract";
 import { type Resolve, systemResolve, vettingLookup, vetUrl, type VettedUrl } from "./address.ts";
-import { type Holder, holderOf } from "@sluice/kit/internals";
+import { type Holder, holderOf, undici } from "@sluice/kit/internals";
 import { Slots } from "./slots.ts";
 import { type MediaKind, mediaTypeOf } from "./type.ts";
 import { isPublicAddress } from "./public-address.ts";
@@ -103,6 +102,7 @@ function checked(vetted: VettedUrl | string): VettedUrl {
 
 /** One connection for one call. */
 function openOnce({ url, isTrusted }: VettedUrl, resolve: Resolve): Upstream {
+  const { buildConnector, Client } = undici();
   const connect = buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: vettingLookup(resolve, isTrusted) });
   const client = new Client(url.origin, {
     pipelining: 1,

@@ -1,0 +1,75 @@
+/** The open file: its connections, its thread and its queries. */
+
+import type { StoreHost } from "@sluice/contract";
+import type { DatabaseSync } from "node:sqlite";
+import type { Kysely } from "kysely";
+import { createKysely } from "./dialect.ts";
+import { createLedgerInsert, type LedgerValues } from "./ledger/insert.ts";
+import { createLedgerReader, type SqliteLedgerReader } from "./ledger/reader.ts";
+import { migrate } from "./migrate.ts";
+import { isBusy, openDatabase } from "./open-database.ts";
+import type { Schema } from "./schema.ts";
+import { runHere } from "./statements.ts";
+import { identityOf, MEMORY } from "./store-file.ts";
+import { WriterThread } from "./writer-thread.ts";
+
+/** What the store has between `start` and `stop`. */
+export interface Opened {
+  readonly database: DatabaseSync;
+  /** The file, by device and inode; `undefined` in memory. */
+  readonly identity: string | undefined;
+  /** Reads, on the event loop. */
+  readonly kysely: Kysely<Schema>;
+  /** Changes, in a thread of their own. */
+  readonly writer: Kysely<Schema>;
+  /** Inserts rows on the event loop; in the thread, where another process holds the file. */
+  readonly insert: (rows: readonly LedgerValues[]) => Promise<void> | undefined;
+  readonly reader: SqliteLedgerReader;
+  stop(): Promise<void>;
+}
+
+/** Opens, migrates and prepares. Leaves no file open when one of these fails. */
+export async function open(
+  path: string,
+  synchronous: "normal" | "full",
+  signal: AbortSignal,
+  { log }: StoreHost,
+): Promise<Opened> {
+  const database = openDatabase(path, synchronous);
+  try {
+    const kysely = createKysely(runHere(database));
+    await migrate(database, kysely, path);
+    signal.throwIfAborted();
+    // From here on this connection never waits on the event loop.
+    database.exec("pragma busy_timeout = 0");
+    const insertHere = createLedgerInsert(database);
+    const reader = createLedgerReader(database, path, log);
+    // A database in memory belongs to its connection.
+    const thread = path === MEMORY ? undefined : new WriterThread(path, synchronous, log);
+    return {
+      database,
+      identity: path === MEMORY ? undefined : identityOf(path),
+      kysely,
+      writer: thread === undefined ? kysely : createKysely((sql, parameters) => thread.run(sql, parameters)),
+      insert(rows) {
+        try {
+          insertHere(rows);
+          return undefined;
+        } catch (error) {
+          // The rows would cost as much again as messages: only those that must wait for a lock go to the thread.
+          if (thread === undefined || !isBusy(error)) throw error;
+          return thread.insert(rows);
+        }
+      },
+      reader,
+      async stop() {
+        await thread?.stop();
+        await reader.stop();
+        database.close();
+      },
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

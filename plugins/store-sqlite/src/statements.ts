@@ -1,0 +1,60 @@
+/** Statements of a connection: prepared once, tried again while the file is locked. */
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { GatewayError } from "@sluice/contract";
+import { isBusy } from "./open-database.ts";
+
+/** Statements kept prepared. More than this many different texts are not in use. */
+const MAX_PREPARED = 64;
+
+/** How long a read that finds the file locked is tried again, and how often, in milliseconds. */
+const BUSY_MS = 2_000;
+const BUSY_PAUSE_MS = 20;
+
+/** The result of a statement. */
+export interface StatementResult {
+  readonly rows: readonly unknown[];
+  /** Rows that were changed; `undefined` for a statement that returns rows. */
+  readonly changes: number | undefined;
+}
+
+/** Runs one statement. Rejects with an `Error` that has SQLite's `errcode`. */
+export type RunStatement = (sql: string, parameters: readonly SQLInputValue[]) => Promise<StatementResult>;
+
+/** Runs statements on a connection of this thread. One that finds the file locked is tried again, between turns of the event loop. */
+export function runHere(database: DatabaseSync): RunStatement {
+  const runNow = statementsOf(database);
+  return async (sql, parameters) => {
+    const untilMs = performance.now() + BUSY_MS;
+    for (;;) {
+      try {
+        return runNow(sql, parameters);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (performance.now() > untilMs) throw locked(error);
+      }
+      await pause(BUSY_PAUSE_MS);
+    }
+  };
+}
+
+/** Runs statements of an open database, and keeps them prepared. */
+export function statementsOf(database: DatabaseSync): (sql: string, parameters: readonly SQLInputValue[]) => StatementResult {
+  const prepared = new Map<string, StatementSync>();
+  return (sql, parameters) => {
+    let statement = prepared.get(sql);
+    if (statement === undefined) {
+      statement = database.prepare(sql);
+      if (prepared.size >= MAX_PREPARED) prepared.clear();
+      prepared.set(sql, statement);
+    }
+    if (statement.columns().length > 0) return { rows: statement.all(...parameters), changes: undefined };
+    return { rows: [], changes: Number(statement.run(...parameters).changes) };
+  };
+}
+
+/** The error of a call while another process holds the file. */
+export function locked(cause: unknown): GatewayError {
+  return new GatewayError("overloaded", "The store is locked by another process.", { retryAfterMs: 1_000, cause });
+}
