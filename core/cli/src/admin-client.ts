@@ -2,15 +2,12 @@
 
 import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
+import type { AdminOptions } from "./admin-place.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { sendRequest } from "./send-request.ts";
 import { reasonOf } from "./reason-of.ts";
 
-/** Where the gateway is, as options say it. */
-export interface AdminOptions {
-  readonly config: string;
-  readonly adminUrl?: string;
-}
+export type { AdminOptions } from "./admin-place.ts";
 
 /** Asks the gateway: with a body by POST, without one by GET. */
 export type AskAdmin = (path: string, body?: JsonObject) => Promise<unknown>;

@@ -6,9 +6,14 @@ import type { JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { checkSection, formatFinding, openConfig, readOverrides, serverSchema, type ServerSection } from "@sluice/engine/config";
 import { dataDirectoryOf, readRunning } from "@sluice/engine/installation";
-import type { AdminOptions } from "./admin-client.ts";
 import { CommandError, EXIT } from "./exit.ts";
 import { reasonOf } from "./reason-of.ts";
+
+/** Where the gateway is, as options say it. */
+export interface AdminOptions {
+  readonly config: string;
+  readonly adminUrl?: string;
+}
 
 /** The admin listener of a gateway. */
 export interface Place {

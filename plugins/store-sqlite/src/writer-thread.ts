@@ -2,11 +2,12 @@
 
 import type { Log } from "@sluice/contract";
 import { GatewayError } from "@sluice/contract";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { SQLInputValue } from "node:sqlite";
 import { locked, type StatementResult } from "./statements.ts";
 import { isBusy } from "./open-database.ts";
 import type { LedgerValues } from "./ledger/insert.ts";
+import { startThread } from "./thread.ts";
 import type { WriterAnswer, WriterQuestion, WriterTask } from "./writer-worker.ts";
 
 /** How long a change may take, with its wait for a lock and for those before it, in milliseconds. */
@@ -16,8 +17,6 @@ const INSERT_DEADLINE_MS = 60_000;
 /** Writes that may wait at once. */
 const MAX_WAITING = 256;
 const STOP_MS = 2_000;
-
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./writer-worker.ts" : "./writer-worker.js", import.meta.url);
 
 interface Waiting {
   readonly answered: PromiseWithResolvers<StatementResult>;
@@ -80,11 +79,7 @@ export class WriterThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(ENTRY, {
-      workerData: { file: this.#file, synchronous: this.#synchronous },
-      // The thread needs nothing of the environment, where credentials are.
-      env: {},
-    });
+    const worker = startThread("writer-worker", { file: this.#file, synchronous: this.#synchronous });
     // The timers of what waits keep the process alive.
     worker.unref();
     worker.on("message", (answer: WriterAnswer) => this.#receive(answer));

@@ -1,7 +1,8 @@
 /** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
 
 import { type ErrorCode, GatewayError, type Log } from "@sluice/contract";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../thread.ts";
 import type { LedgerBatch, LedgerQuestion } from "./questions.ts";
 import { CANCELLED, RECEIVED } from "./slots.ts";
 import type { WorkerAnswer, WorkerQuestion } from "./worker.ts";
@@ -12,8 +13,6 @@ const ANSWER_DEADLINE_MS = 5_000;
 const MAX_QUESTIONS = 64;
 /** The memory of the thread, in megabytes. A question that needs more ends the thread, and only that. */
 const THREAD_HEAP_MB = 256;
-
-const ENTRY = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 
 /** A question under way. */
 interface Waiting {
@@ -91,12 +90,8 @@ export class LedgerThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(ENTRY, {
-      workerData: { path: this.#path },
-      // The thread needs nothing of the environment, where credentials are.
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
-    });
+    const limits = { resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB } };
+    const worker = startThread("ledger/worker", { path: this.#path }, limits);
     worker.unref();
     worker.on("message", (answer: WorkerAnswer) => this.#receive(answer));
     worker.on("error", (error) => this.#fail(worker, error));

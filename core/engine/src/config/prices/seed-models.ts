@@ -59,9 +59,9 @@ function isName(table: SeedProvider, model: SeedModel): boolean {
   return model.deprecated !== true && !NO_NAME.test(model.id) && match(table, model.id)?.id === model.id;
 }
 
-/** The table's entry of a name, by the package's own matching. */
+/** The table's entry of a name, by the package's own matching. A table that is given by itself would be copied, for every question. */
 function match(table: SeedProvider, model: string): SeedModel | undefined {
-  return loadSeed().calcPrice({}, model, { provider: table })?.model;
+  return loadSeed().calcPrice({}, model, { providerId: table.id })?.model;
 }
 
 /** The table of exactly this name: the package also guesses. */

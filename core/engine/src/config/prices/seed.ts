@@ -41,7 +41,8 @@ function lookUp(id: string, model: string, nowMs: number): SeedAnswer {
   const { findProvider, calcPrice } = loadSeed();
   // findProvider also guesses from parts of a name ("openai-compatible" is not OpenAI and has not its prices).
   const table = findProvider({ providerId: id });
-  const found = table?.id === id ? calcPrice({}, model, { provider: table, timestamp: new Date(nowMs) }) : null;
+  // A table that is given by itself would be copied, for every question.
+  const found = table?.id === id ? calcPrice({}, model, { providerId: id, timestamp: new Date(nowMs) }) : null;
   if (found === null) return { price: undefined, untilMs: Infinity };
   const isTimed = Array.isArray(found.model.prices) && found.model.prices.length > 1;
   const untilMs = isTimed ? (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS : Infinity;

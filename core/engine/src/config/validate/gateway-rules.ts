@@ -153,6 +153,8 @@ function previousKeyFaults(gateway: unknown): Fault[] {
 }
 
 function isTimeZone(name: string): boolean {
+  // The default loads no tables of languages and zones.
+  if (name === "UTC") return true;
   try {
     return new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone !== "";
   } catch {
