@@ -1,7 +1,7 @@
 /** Deployments: the health and the load of the targets that the gateway calls. */
 
 import type { SharedValue } from "./host.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "./model.ts";
 
 /** The key under which the registry of deployments is shared. */
 export const DEPLOYMENTS_KEY = "deployments";

@@ -1,13 +1,11 @@
 /** The exchange: one client request and its reply. */
 
-import type { GatewayError } from "./error.ts";
+import type { Attempt } from "./attempt.ts";
 import type { JsonDocument } from "./json.ts";
 import type { Identity } from "./identity.ts";
-import type { Model } from "./model.ts";
-import type { Operation } from "./operation.ts";
+import type { Model, Operation } from "./model.ts";
 import type { Reply } from "./reply.ts";
 import type { Target } from "./target.ts";
-import type { Cost, Usage, UsageSource } from "./usage.ts";
 
 /** What the client sent, before any body. */
 export interface ClientRequest {
@@ -52,72 +50,6 @@ export interface GatewayRequest {
   /** Tags and metadata for the spend row. */
   readonly tags: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-/** One upstream call. The one who dispatches it fills it in; the ledger makes a row of it. */
-export interface Attempt {
-  readonly number: number;
-  readonly target: Target;
-  /** The model that the exchange stood at: after a fallback, the one that stood in. */
-  readonly model?: Model | undefined;
-  /** The name under which the provider's models are priced: the plugin's, unless the provider says another. */
-  readonly provider: string;
-  readonly startedAtMs: number;
-  firstContentAtMs: number | undefined;
-  endedAtMs: number | undefined;
-  /** Milliseconds spent waiting for the upstream, to its first content on a stream. */
-  upstreamMs: number | undefined;
-  /** `undefined` while it runs. */
-  outcome: "success" | "failure" | "partial" | undefined;
-  error: GatewayError | undefined;
-  usage: Usage | undefined;
-  usageSource: UsageSource | undefined;
-  /**
-   * What the reply has said so far, as texts to count the tokens of; for upstreams that tell no usage, and for replies that
-   * were cut before they could. `undefined` where there is nothing to count.
-   */
-  replyTexts: (() => readonly string[]) | undefined;
-  /** How many times as long as `replyTexts` the reply is, where those are a sample of a long one. Absent: they are all of it. */
-  replyScale?: (() => number) | undefined;
-  /** The usage that the upstream reported, where it cannot be true: `usage` is then an estimate. */
-  suspectUsage?: Usage | undefined;
-  /**
-   * Whether the request was written to the upstream in full and nothing has come that says that it cost nothing, as a refusal
-   * does. An attempt that fails so may have been billed: `isAmbiguous` of the kit.
-   */
-  isUnanswered?: boolean | undefined;
-  /** The status of the upstream's response; `undefined` while none has come. */
-  upstreamStatus?: number | undefined;
-  /** The upstream's own id of the request, from the headers of its response. Absent: it named none. */
-  upstreamRequestId?: string | undefined;
-  /** The reply's id as the client sees it, where the upstream chose it. Absent: the gateway did, or the reply has none. */
-  completionId?: string | undefined;
-  /** Events of its stream that could not be read and were left out of the reply. Absent: none. */
-  droppedEvents?: number | undefined;
-  /**
-   * What the upstream has reported of a reply that was cut before its total: the least that an estimate comes to. Absent: nothing.
-   */
-  leastUsage?: Usage | undefined;
-  /** What was reserved under a budget: the usage of an attempt that can neither be read nor counted. Absent: nothing was. */
-  reserved?: Usage | undefined;
-  /** What it was asked, where that is a part of the request: some of its inputs. Absent: the request. */
-  document?: JsonDocument | undefined;
-  /** What it costs, by its row. Set as the row is made: before the exchange is settled. */
-  cost?: Cost | undefined;
-  /**
-   * Settles before the call may be made: at the end of the turn of the event loop. Rejects with `overloaded` when its spend row
-   * cannot be stored; the attempt is none of the exchange's then. Absent: nothing is waited for.
-   */
-  noted?: Promise<void> | undefined;
-  /** The admission that the gates of the exchange gave to this call. The dispatching step sets it. Absent: no gate was asked. */
-  admission?: Admission | undefined;
-}
-
-/** One upstream call that the gates of an exchange are asked to admit. The object itself is the id: it is compared, never copied. */
-export interface Admission {
-  readonly target: Target;
-  /** What a gate reserved under a budget for this call. Absent: no budget holds for it. */
-  reserved?: Usage | undefined;
 }
 
 /** The time of an exchange, and its end. A branch and a step in shadow share it. */

@@ -1,7 +1,7 @@
 /** Guardrails: checks of texts. */
 
 import type { JsonObject } from "./json.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "./model.ts";
 
 /** A span of the checked text to replace. Offsets are UTF-16 code units, end exclusive. */
 export interface EditSpan {

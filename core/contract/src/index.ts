@@ -1,5 +1,6 @@
 /** @sluice/contract: what plugins and the engine agree on. Types, the error class, the codes. */
 
+export * from "./attempt.ts";
 export * from "./codes.ts";
 export * from "./deployment.ts";
 export * from "./error.ts";
@@ -13,7 +14,6 @@ export * from "./ledger.ts";
 export * from "./metrics.ts";
 export * from "./model.ts";
 export * from "./native.ts";
-export * from "./operation.ts";
 export * from "./plugin.ts";
 export * from "./provider.ts";
 export * from "./reply.ts";

@@ -4,6 +4,9 @@ import type { Target } from "./target.ts";
 
 export type ModelMode = "chat" | "embedding" | "image";
 
+/** The operation of a route. The first three are those of the modes of models. */
+export type Operation = "chat" | "embeddings" | "images" | "passthrough" | "models" | "spend";
+
 /** The method that chooses one target among several. */
 export type BalanceStrategy = "weighted" | "priority" | "least_busy" | "lowest_latency" | "lowest_cost" | "sticky";
 

@@ -3,7 +3,7 @@
 import type { Guardrail, TextPart } from "./guardrail.ts";
 import type { Host, StateHost, StoreHost } from "./host.ts";
 import type { JsonObject, JsonSchema } from "./json.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "./model.ts";
 import type { Provider } from "./provider.ts";
 import type { StateDriver } from "./shared-state.ts";
 import type { Step } from "./step.ts";

@@ -4,7 +4,7 @@ import type { GatewayError } from "./error.ts";
 import type { Frame, StreamFraming, UpstreamEvent } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
 import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation } from "./model.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
 import type { Usage } from "./usage.ts";

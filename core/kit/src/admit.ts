@@ -28,8 +28,8 @@ export function gatesOf(exchange: Exchange): readonly Gate[] {
 
 /**
  * Calls the gates of an exchange in order, to admit an upstream call. A step that dispatches calls
- * it before `beginAttempt` for each attempt, awaits the result if it is a promise, and sets the
- * admission on the attempt. Returns `undefined` where the exchange has no gates. Throws or rejects
+ * it before `beginAttempt` for each attempt, awaits the result if it is a promise, and passes the
+ * admission to `beginAttempt`. Returns `undefined` where the exchange has no gates. Throws or rejects
  * with the error of the gate that refuses.
  */
 export function admit(exchange: Exchange, target: Target, document: JsonDocument): MaybePromise<Admission | undefined> {

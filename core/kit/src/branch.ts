@@ -1,6 +1,6 @@
 /** Branches: a concurrent step runs the inner steps several times at once, and keeps the result of one run. */
 
-import type { Attempt, Exchange, GatewayError, GatewayRequest, Lifetime, Slots } from "@sluice/contract";
+import type { AttemptWriter, Exchange, GatewayError, GatewayRequest, Lifetime, Slots } from "@sluice/contract";
 import { checkReply } from "./check-reply.ts";
 
 /** One of several exchanges of a parent. Its changes stay its own until it is adopted. */
@@ -12,8 +12,9 @@ export interface Branch extends Exchange {
    * Absent: the body is read.
    */
   aroundRead?: ((read: () => Promise<void>) => Promise<void>) | undefined;
+  readonly attempts: readonly AttemptWriter[];
   /** Adds an attempt to the branch's own list. */
-  list(attempt: Attempt): void;
+  list(attempt: AttemptWriter): void;
   /** Ends the running work of this branch. The parent and the other branches continue. */
   abort(reason: GatewayError): void;
   /** Copies the branch's results to the parent: target, reply, headers, and the changes of inner steps. */
@@ -42,7 +43,7 @@ class ExchangeBranch implements Branch {
   readonly client: Exchange["client"];
   readonly lifetime: Lifetime;
   readonly slots: Slots;
-  readonly attempts: Attempt[] = [];
+  readonly attempts: AttemptWriter[] = [];
   aroundRead: Branch["aroundRead"] = undefined;
   request: GatewayRequest | undefined;
   identity: Exchange["identity"];
@@ -90,7 +91,7 @@ class ExchangeBranch implements Branch {
     return this.#controller.signal;
   }
 
-  list(attempt: Attempt): void {
+  list(attempt: AttemptWriter): void {
     this.attempts.push(attempt);
   }
 

@@ -1,6 +1,6 @@
 /** What the engine does for an exchange on a step's request: read the body, open attempts, count kept bytes. */
 
-import type { Admission, Attempt, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
+import type { Admission, AttemptWriter, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
 import { type Branch, parentOf } from "./branch.ts";
 import { defineSlot } from "./slots.ts";
 
@@ -9,7 +9,13 @@ export interface ExchangeServices {
   /** Reads and checks the body, once; later calls return the same promise. */
   readBody(): Promise<GatewayRequest | undefined>;
   /** Opens and lists the record of an upstream call. Throws `overloaded` when spend rows cannot be stored. */
-  openAttempt(exchange: Exchange, target: Target, provider: string, document?: JsonDocument, admission?: Admission): Attempt;
+  openAttempt(
+    exchange: Exchange,
+    target: Target,
+    provider: string,
+    document?: JsonDocument,
+    admission?: Admission,
+  ): AttemptWriter;
   /** Counts bytes that the exchange keeps until its reply is written. Absent: nothing is counted. */
   readonly hold?: ((bytes: number) => boolean) | undefined;
 }
@@ -48,7 +54,7 @@ export function beginAttempt(
   provider: string,
   document?: JsonDocument,
   admission?: Admission,
-): Attempt {
+): AttemptWriter {
   const attempt = servicesOf(exchange).openAttempt(exchange, target, provider, document, admission);
   for (let at = exchange, parent = parentOf(at); parent !== undefined; at = parent, parent = parentOf(at)) {
     (at as Branch).list(attempt);

@@ -2,7 +2,7 @@
 
 export { isAbandoned, isClientGone } from "./abandoned.ts";
 export { isAmbiguous } from "./ambiguous.ts";
-export { type AttemptStart, openAttempt } from "./attempt.ts";
+export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";
 export { type CaseVariant, caseVariant } from "./guard/document/case-variants.ts";
 export { hasRepeatedMembers } from "./json/repeated.ts";

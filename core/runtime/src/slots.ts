@@ -1,6 +1,6 @@
 /** Slots that steps of one plugin set and the engine's accounting reads. */
 
-import type { Attempt, Cost, Exchange, GuardrailOutcome, JsonObject } from "@sluice/contract";
+import type { Attempt, AttemptWriter, Cost, Exchange, GuardrailOutcome, JsonObject } from "@sluice/contract";
 import { defineSlot } from "@sluice/kit";
 
 /**
@@ -34,7 +34,7 @@ export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undef
  * The record of what was answered without an upstream call of this exchange's own, from a cache or from another request's call. A
  * step that does so sets it; it gets a row of its own, with number 0, which costs nothing and keeps the tokens.
  */
-export const SERVED = defineSlot<Attempt>("served", { inShadow: () => undefined });
+export const SERVED = defineSlot<AttemptWriter>("served", { inShadow: () => undefined });
 
 const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", { inShadow: () => undefined });
 const NO_OUTCOMES: readonly GuardrailOutcome[] = Object.freeze([]);

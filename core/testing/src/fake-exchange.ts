@@ -1,6 +1,16 @@
 /** An exchange for tests of steps and providers. */
 
-import type { Attempt, ClientRequest, Exchange, GatewayRequest, Identity, JsonObject, Lifetime, Target } from "@sluice/contract";
+import type {
+  Attempt,
+  AttemptWriter,
+  ClientRequest,
+  Exchange,
+  GatewayRequest,
+  Identity,
+  JsonObject,
+  Lifetime,
+  Target,
+} from "@sluice/contract";
 import { BILLING, type Billing, openAttempt } from "@sluice/runtime";
 import { type ExchangeServices, SERVICES, writtenDocument } from "@sluice/kit/internals";
 
@@ -48,9 +58,8 @@ export function fakeExchange(parts: FakeExchangeParts = {}): Exchange {
     },
     openAttempt(asking, target, provider, document, admission) {
       const attempt =
-        open?.(asking, target, provider, document) ??
-        fakeAttempt({ number: attempts.length + 1, target, model: asking.model, provider });
-      attempt.admission = admission;
+        open?.(asking, target, provider, document, admission) ??
+        fakeAttempt({ number: attempts.length + 1, target, model: asking.model, provider, admission });
       attempts.push(attempt);
       return attempt;
     },
@@ -107,10 +116,8 @@ export function fakeTarget(provider = "openai", model = "gpt-4o-mini"): Target {
   return { id: `${provider}/${model}`, provider, model };
 }
 
-/** An attempt that has just begun. */
-export function fakeAttempt(parts: Partial<Attempt> = {}): Attempt {
-  return {
-    ...openAttempt({ number: 1, target: fakeTarget(), provider: "openai", startedAtMs: Date.UTC(2026, 0, 1) }),
-    ...parts,
-  };
+/** An attempt in the state that `parts` describe: without them, one that has just begun. */
+export function fakeAttempt(parts: Partial<Attempt> = {}): AttemptWriter {
+  const attempt = openAttempt({ number: 1, target: fakeTarget(), provider: "openai", startedAtMs: Date.UTC(2026, 0, 1) });
+  return Object.assign(attempt, parts);
 }

@@ -1,7 +1,7 @@
 /** The note of a call: what its row needs, made before the upstream is called, with what it may use or an estimate of its prompt. */
 
 import { promptParts } from "@sluice/runtime/openai";
-import type { Attempt, JsonDocument, Usage } from "@sluice/contract";
+import type { Attempt, AttemptWriter, JsonDocument, Usage } from "@sluice/contract";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import { notedCall } from "./rows.ts";
 import type { Ledger } from "./ledger/ledger.ts";
@@ -28,7 +28,7 @@ export class CallNote {
    * Resolves once the note is written. Throws or rejects when it cannot be; the attempt is none of the exchange's then. `undefined`
    * for an exchange that leaves no row: one without an identity, or that is settled.
    */
-  write(exchange: LiveExchange, attempt: Attempt): Promise<void> | undefined {
+  write(exchange: LiveExchange, attempt: AttemptWriter): Promise<void> | undefined {
     if (exchange.identity === undefined || exchange.isSettled) return undefined;
     const call = notedCall(exchange, attempt, attempt.admission?.reserved ?? this.#promptOf(exchange, attempt));
     return this.#write(call, () => exchange.withdraw(attempt));

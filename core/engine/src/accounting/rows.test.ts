@@ -1,10 +1,10 @@
 import { BILLING, type Billing, isAmbiguous, recordGuardrail, SERVED } from "@sluice/runtime";
 import { beginAttempt, receiveBody } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
-import { GatewayError, type Model } from "@sluice/contract";
+import { GatewayError, type Model, type SpendRow } from "@sluice/contract";
 import { fakeAttempt, fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/testing";
 import { LiveExchange } from "../pipeline/exchange.ts";
-import { spendRows } from "./rows.ts";
+import { closeAttempts, spendRows } from "./rows.ts";
 
 const clock = fakeClock(1_000_000);
 
@@ -25,12 +25,18 @@ function open(parts: Partial<LiveExchange> = {}, billing?: Partial<Billing>): Li
   return Object.assign(exchange, parts);
 }
 
+/** The rows as the settlement makes them. */
+function settledRows(exchange: LiveExchange, at: typeof clock): SpendRow[] {
+  closeAttempts(exchange, at);
+  return spendRows(exchange, at);
+}
+
 describe("the rows of an exchange", () => {
   it("of a refused request have no notes, few tags and a short model (F11)", () => {
     const long = Array.from({ length: 64 }, (_, index) => `${index}`.padEnd(200, "t"));
     const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
     const request = fakeRequest({ model: "m".repeat(100_000) }, { tags: long, metadata });
-    const [row] = spendRows(open({ request, failure: new GatewayError("rate_limited", "no") }), clock);
+    const [row] = settledRows(open({ request, failure: new GatewayError("rate_limited", "no") }), clock);
     expect(row?.metadata).toEqual({});
     expect(row?.tags.slice(0, 3)).toEqual(["a", "b", long[0]]);
     expect(JSON.stringify(row).length).toBeLessThan(3_000);
@@ -40,7 +46,7 @@ describe("the rows of an exchange", () => {
     const metadata = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`n${index}`, "v".repeat(2_000)]));
     const exchange = open({ request: fakeRequest({ model: "asked" }, { tags: ["b"], metadata }) });
     Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), { outcome: "success" });
-    const [row] = spendRows(exchange, clock);
+    const [row] = settledRows(exchange, clock);
     expect(Object.keys(row?.metadata ?? {})).toEqual([...Array.from({ length: 8 }, (_, index) => `n${index}`), "truncated"]);
     expect(JSON.stringify(row).length).toBeLessThan(18_000);
   });
@@ -54,7 +60,7 @@ describe("the rows of an exchange", () => {
     Object.assign(failed, { outcome: "failure", error: new GatewayError("upstream_failed", "no") });
     beginAttempt(exchange, fakeTarget("two"), "openai");
     exchange.abort(new GatewayError("client_closed", "gone"));
-    expect(spendRows(exchange, clock).map(({ errorCode, metadata }) => [errorCode, metadata])).toEqual([
+    expect(settledRows(exchange, clock).map(({ errorCode, metadata }) => [errorCode, metadata])).toEqual([
       ["upstream_failed", { x: 1 }],
       ["client_closed", { x: 1, on_abort: "input_only" }],
     ]);
@@ -75,7 +81,7 @@ describe("the rows of an exchange", () => {
       const lost = { outcome: "failure", error: new GatewayError("upstream_timeout", "no") } as const;
       Object.assign(beginAttempt(exchange, fakeTarget("one"), "openai"), { ...lost, isUnanswered: true });
       Object.assign(beginAttempt(exchange, fakeTarget("two"), "openai"), lost);
-      const metadata = spendRows(exchange, clock).map((row) => row.metadata);
+      const metadata = settledRows(exchange, clock).map((row) => row.metadata);
       expect(metadata).toEqual([{ x: 1, ambiguous: true, ...expected }, { x: 1 }]);
     }
   });
@@ -86,7 +92,7 @@ describe("the rows of an exchange", () => {
     recordGuardrail(exchange, outcome);
     beginAttempt(exchange, fakeTarget("one"), "openai");
     exchange.abort(new GatewayError("client_closed", "gone"));
-    expect(spendRows(exchange, clock)[0]?.metadata).toEqual({ x: 1, guardrails: [outcome], on_abort: "observed" });
+    expect(settledRows(exchange, clock)[0]?.metadata).toEqual({ x: 1, guardrails: [outcome], on_abort: "observed" });
   });
 
   it("are one more for what was served without a call: for nothing, with its tokens", () => {
@@ -95,26 +101,23 @@ describe("the rows of an exchange", () => {
     const served = fakeAttempt({ number: 0, target: fakeTarget("one"), outcome: "success", usage, usageSource: "provider" });
     SERVED.set(exchange, served);
     const free = { attempt: 0, cacheHit: true, costNanoUsd: 0, costStatus: "free", totalTokens: 7, status: "success" };
-    expect(spendRows(exchange, clock)).toMatchObject([free]);
-    beginAttempt(exchange, fakeTarget("two"), "openai").outcome = "success";
-    expect(spendRows(exchange, clock)).toMatchObject([{ attempt: 1, cacheHit: false, costNanoUsd: 42 }, free]);
+    expect(settledRows(exchange, clock)).toMatchObject([free]);
+    beginAttempt(exchange, fakeTarget("two"), "openai").succeed(1_000_009);
+    expect(settledRows(exchange, clock)).toMatchObject([{ attempt: 1, cacheHit: false, costNanoUsd: 42 }, free]);
   });
 
   it("are one for each attempt, each with its own outcome and cost", () => {
     const exchange = open();
     const failed = beginAttempt(exchange, fakeTarget("one"), "openai");
-    failed.outcome = "failure";
-    failed.error = new GatewayError("upstream_failed", "no");
+    failed.fail(new GatewayError("upstream_failed", "no"), 1_000_001);
     const good = beginAttempt(exchange, fakeTarget("two"), "openai");
-    good.outcome = "success";
-    good.usage = { promptTokens: 5, completionTokens: 2, totalTokens: 7, cachedTokens: 1, reasoningTokens: 2 };
-    good.usageSource = "provider";
-    good.firstContentAtMs = 1_000_005;
-    good.endedAtMs = 1_000_009;
+    good.firstContent(1_000_005);
+    good.report({ promptTokens: 5, completionTokens: 2, totalTokens: 7, cachedTokens: 1, reasoningTokens: 2 });
+    good.succeed(1_000_009);
     BILLING.set(exchange, {
       price: ({ outcome }) => (outcome === "success" ? { status: "priced", nanoUsd: 42 } : { status: "free", nanoUsd: 0 }),
     });
-    expect(spendRows(exchange, clock)).toMatchObject([
+    expect(settledRows(exchange, clock)).toMatchObject([
       {
         attempt: 1,
         targetId: "one/gpt-4o-mini",
@@ -165,35 +168,48 @@ describe("the rows of an exchange", () => {
       exchange.model = called;
       beginAttempt(exchange, fakeTarget(), "openai");
     }
-    expect(spendRows(exchange, clock)).toMatchObject([
+    expect(settledRows(exchange, clock)).toMatchObject([
       { model: "asked", modelGroup: "openai/*" },
       { model: "spare", modelGroup: "spare" },
     ]);
   });
 
   it("join the tags of key and request without repeats", () => {
-    expect(spendRows(open(), clock)[0]?.tags).toEqual(["a", "b", "c"]);
+    expect(settledRows(open(), clock)[0]?.tags).toEqual(["a", "b", "c"]);
   });
 
   it("are unpriced, not free, when no step set a price", () => {
     const exchange = open();
-    beginAttempt(exchange, fakeTarget(), "openai").outcome = "success";
-    expect(spendRows(exchange, clock)).toMatchObject([{ costStatus: "unpriced", costNanoUsd: null, totalTokens: null }]);
+    beginAttempt(exchange, fakeTarget(), "openai").succeed(1_000_009);
+    expect(settledRows(exchange, clock)).toMatchObject([{ costStatus: "unpriced", costNanoUsd: null, totalTokens: null }]);
   });
 
   it("are one, of attempt 0, for a refusal after authentication", () => {
     const exchange = open({ failure: new GatewayError("model_not_found", "no") });
-    expect(spendRows(exchange, clock)).toMatchObject([
+    expect(settledRows(exchange, clock)).toMatchObject([
       { attempt: 0, status: "failure", errorCode: "model_not_found", targetId: null, costNanoUsd: 0, costStatus: "free" },
     ]);
   });
 
   it("are none without an identity", () => {
-    expect(spendRows(open({ identity: undefined, failure: new GatewayError("authentication_failed", "no") }), clock)).toEqual([]);
+    expect(settledRows(open({ identity: undefined, failure: new GatewayError("authentication_failed", "no") }), clock)).toEqual(
+      [],
+    );
+  });
+
+  it("are written without a charge before the settlement, and say afterwards what was charged", () => {
+    const exchange = open({}, { price: ({ usage }) => ({ status: "priced", nanoUsd: usage?.totalTokens ?? 0 }) });
+    const attempt = beginAttempt(exchange, fakeTarget(), "openai");
+    attempt.succeed(1_000_009);
+    expect(spendRows(exchange, clock)).toMatchObject([{ costNanoUsd: 0 }]);
+    attempt.estimate({ promptTokens: 5, completionTokens: 2, totalTokens: 7 });
+    expect(settledRows(exchange, clock)).toMatchObject([{ costNanoUsd: 7 }]);
+    attempt.report({ promptTokens: 50, completionTokens: 20, totalTokens: 70 });
+    expect(settledRows(exchange, clock)).toMatchObject([{ costNanoUsd: 7, totalTokens: 7 }]);
   });
 
   it.each(["models", "spend"] as const)("are none for the operation %s", (operation) => {
-    expect(spendRows(open({ operation }), clock)).toEqual([]);
+    expect(settledRows(open({ operation }), clock)).toEqual([]);
   });
 
   it.each([
@@ -202,9 +218,9 @@ describe("the rows of an exchange", () => {
   ] as const)("close an attempt that is still open, with what ended the exchange: content at %s", (firstContentAtMs, status) => {
     const exchange = open();
     const attempt = beginAttempt(exchange, fakeTarget(), "openai");
-    attempt.firstContentAtMs = firstContentAtMs;
+    if (firstContentAtMs !== undefined) attempt.firstContent(firstContentAtMs);
     exchange.abort(new GatewayError("deadline_exceeded", "late"));
-    expect(spendRows(exchange, clock)).toMatchObject([{ status, errorCode: "deadline_exceeded", endedAtMs: clock.now() }]);
+    expect(settledRows(exchange, clock)).toMatchObject([{ status, errorCode: "deadline_exceeded", endedAtMs: clock.now() }]);
   });
 });
 

@@ -3,6 +3,7 @@
 import { BILLING, guardrailOutcomes, isAmbiguous, priceAttempt, SERVED } from "@sluice/runtime";
 import {
   type Attempt,
+  type AttemptWriter,
   type Clock,
   type Cost,
   GatewayError,
@@ -28,22 +29,42 @@ export function leavesRows(operation: Operation): boolean {
   return !READ_ONLY.has(operation);
 }
 
+/** Ends every attempt that is still open, by the reason that ended the exchange, and charges each. */
+export function closeAttempts(exchange: LiveExchange, clock: Clock): void {
+  const served = SERVED.get(exchange);
+  for (const attempt of exchange.attempts) closeAttempt(exchange, attempt, clock);
+  if (served !== undefined) closeAttempt(exchange, served, clock);
+}
+
+function closeAttempt(exchange: LiveExchange, attempt: AttemptWriter, clock: Clock): void {
+  if (attempt.outcome === undefined) {
+    const reason: unknown = exchange.signal.reason;
+    const gone = new GatewayError("client_closed", "The client closed the connection.");
+    attempt.close(reason instanceof GatewayError ? reason : gone, clock.now());
+  }
+  attempt.charge(costOf(exchange, attempt));
+}
+
+function costOf(exchange: LiveExchange, attempt: Attempt): Cost {
+  return attempt.cost ?? priceAttempt(exchange, attempt) ?? UNPRICED;
+}
+
 /**
- * The rows. Attempts that are still open are closed here, as cut by whatever ended the exchange. An exchange without an
- * identity has none: who did not authenticate leaves no row.
+ * The rows of an exchange whose attempts have ended. An exchange without an identity has none: a client that did not authenticate
+ * leaves no row.
  */
 export function spendRows(exchange: LiveExchange, clock: Clock): SpendRow[] {
   if (exchange.identity === undefined || !leavesRows(exchange.operation)) return [];
   const { attempts } = exchange;
   const served = SERVED.get(exchange);
   if (attempts.length === 0 && served === undefined) return [refusalRow(exchange, clock)];
-  const rows = attempts.map((attempt) => closedRow(exchange, attempt, clock));
-  return served === undefined ? rows : [...rows, servedRow(exchange, served, clock)];
+  const rows = attempts.map((attempt) => attemptRow(exchange, attempt));
+  return served === undefined ? rows : [...rows, servedRow(exchange, served)];
 }
 
 /** The row of a reply that was served without a call: another request, or an earlier one of the client, paid for it. */
-function servedRow(exchange: LiveExchange, served: Attempt, clock: Clock): SpendRow {
-  return { ...closedRow(exchange, served, clock), costNanoUsd: 0, costStatus: "free", cacheHit: true };
+function servedRow(exchange: LiveExchange, served: Attempt): SpendRow {
+  return { ...attemptRow(exchange, served), costNanoUsd: 0, costStatus: "free", cacheHit: true };
 }
 
 /**
@@ -86,8 +107,7 @@ function rowModel(model: Model, request: GatewayRequest | undefined): string {
 function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
   const { usage, model } = attempt;
   const { request } = exchange;
-  const cost = priceAttempt(exchange, attempt) ?? UNPRICED;
-  attempt.cost = cost;
+  const cost = costOf(exchange, attempt);
   const row = emptyRow(exchange);
   if (model !== undefined) {
     row.model = rowModel(model, request);
@@ -123,13 +143,6 @@ function attemptRow(exchange: LiveExchange, attempt: Attempt): OpenRow {
 /** The counts of a reported usage that cannot be true. */
 function countsOf({ promptTokens, completionTokens, cachedTokens }: Usage): JsonObject {
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens ?? null };
-}
-
-/** The row of an attempt that is over; one that is still open is closed. */
-function closedRow(exchange: LiveExchange, attempt: Attempt, clock: Clock): SpendRow {
-  if (attempt.outcome === undefined) close(exchange, attempt, clock);
-  attempt.endedAtMs ??= clock.now();
-  return attemptRow(exchange, attempt);
 }
 
 /** The rule by which an attempt was billed that the client left, or that was sent and lost: it stands in the row. */
@@ -205,12 +218,4 @@ function joinTags(first: readonly string[], second: readonly string[]): readonly
   if (second.length === 0) return first;
   if (first.length === 0) return second;
   return [...new Set([...first, ...second])];
-}
-
-function close(exchange: LiveExchange, attempt: Attempt, clock: Clock): void {
-  const reason: unknown = exchange.signal.reason;
-  attempt.outcome = attempt.firstContentAtMs === undefined ? "failure" : "partial";
-  attempt.error ??=
-    reason instanceof GatewayError ? reason : new GatewayError("client_closed", "The client closed the connection.");
-  attempt.endedAtMs = clock.now();
 }

@@ -57,7 +57,7 @@ async function serve(run: (ctx: StepContext) => Promise<void>, record?: () => Pr
 
 const whole = async ({ exchange }: StepContext): Promise<void> => {
   const attempt = beginAttempt(exchange, fakeTarget(), "openai");
-  attempt.outcome = "success";
+  attempt.succeed(1);
   exchange.reply = { kind: "whole", status: 200, document: documentOf('{"ok":1}') };
 };
 
@@ -114,7 +114,7 @@ describe("serving an exchange", () => {
       return close(value);
     };
     const { raw } = await serve(async ({ exchange }) => {
-      beginAttempt(exchange, fakeTarget(), "openai").firstContentAtMs = 1;
+      beginAttempt(exchange, fakeTarget(), "openai").firstContent(1);
       exchange.reply = { kind: "stream", status: 200, frames };
       throw new GatewayError("guardrail_violation", "no");
     });

@@ -15,7 +15,7 @@ import type { CompiledRoute, RouteOutline } from "../pipeline/compile.ts";
 import { type ExchangeRecord, recordOf, writeRecord } from "../accounting/exchange-record.ts";
 import type { LiveExchange } from "../pipeline/exchange.ts";
 import type { NoteCall } from "../accounting/call-note.ts";
-import { spendRows } from "../accounting/rows.ts";
+import { closeAttempts, spendRows } from "../accounting/rows.ts";
 import { isLedgerRefusal, ledgerUnavailable } from "../accounting/ledger/guard.ts";
 import type { RecentRequests, RequestKind } from "../accounting/recent-requests.ts";
 import { writeBytes } from "./egress/bytes.ts";
@@ -175,6 +175,7 @@ async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number
   if (exchange.isSettled) return undefined;
   // Only here, and rarely, does a reply wait for a count.
   if (hasUnreportedUsage(exchange)) await estimateUsage(exchange, parts.counting);
+  closeAttempts(exchange, parts.clock);
   const rows = spendRows(exchange, parts.clock);
   exchange.rows = rows;
   // The ledger has them from here on, also while it cannot write them: another settling would double them.

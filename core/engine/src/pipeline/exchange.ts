@@ -4,7 +4,7 @@ import { checkReply, type ExchangeServices, SERVICES } from "@sluice/kit/interna
 import { openAttempt } from "@sluice/runtime";
 import {
   type Admission,
-  type Attempt,
+  type AttemptWriter,
   type ClientRequest,
   type Clock,
   type ErrorCodeForm,
@@ -41,7 +41,7 @@ export interface ExchangeOptions {
   /** Reads the body and checks its shape. */
   readonly read: (exchange: Exchange) => Promise<GatewayRequest | undefined>;
   /** Notes a call before it is made. Throws or rejects when it must not be made. Absent: calls are not noted. */
-  readonly note?: ((exchange: LiveExchange, attempt: Attempt) => Promise<void> | undefined) | undefined;
+  readonly note?: ((exchange: LiveExchange, attempt: AttemptWriter) => Promise<void> | undefined) | undefined;
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
@@ -57,7 +57,7 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
   readonly startedMs: number;
   readonly headers = new Map<string, string>();
   readonly slots: Slots = [];
-  readonly attempts: Attempt[] = [];
+  readonly attempts: AttemptWriter[] = [];
   request: GatewayRequest | undefined;
   identity: Identity | undefined;
   model: Model | undefined;
@@ -152,23 +152,29 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
     this.trace.note(step, text, about);
   }
 
-  openAttempt({ model }: Exchange, target: Target, provider: string, document?: JsonDocument, admission?: Admission): Attempt {
+  openAttempt(
+    { model }: Exchange,
+    target: Target,
+    provider: string,
+    document?: JsonDocument,
+    admission?: Admission,
+  ): AttemptWriter {
     const attempt = openAttempt({
       number: this.attempts.length + 1,
       target,
       model,
       provider,
       startedAtMs: this.#clock.now(),
+      document,
+      admission,
     });
-    attempt.document = document;
-    attempt.admission = admission;
-    attempt.noted = this.#note?.(this, attempt);
+    attempt.note(this.#note?.(this, attempt));
     this.attempts.push(attempt);
     return attempt;
   }
 
   /** Takes an attempt from the list: its call must not be made, and it has no row. */
-  withdraw(attempt: Attempt): void {
+  withdraw(attempt: AttemptWriter): void {
     const index = this.attempts.indexOf(attempt);
     if (index >= 0) this.attempts.splice(index, 1);
   }

@@ -1,7 +1,7 @@
 /** The transport: one HTTP call to an upstream, with the gateway's own timers and bounds. */
 
 import type { Agent, Dispatcher } from "undici";
-import { type Attempt, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/contract";
+import { type AttemptWriter, GatewayError, type HttpCall, type ProviderTimeouts, Secret } from "@sluice/contract";
 import { ResponseBody } from "./replies/body.ts";
 import { type ConnectionPlace, ConnectionPlaces } from "./connections/places.ts";
 import { type Connection, type ConnectionHandler, lateAgent } from "./connections/connections.ts";
@@ -24,7 +24,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeouts: ProviderTimeouts;
   /** The attempt that records when the call was written in full. Absent: not recorded. */
-  readonly attempt?: Attempt;
+  readonly attempt?: AttemptWriter;
   /** The call's connection place. It is released when the connection is free again. */
   readonly place?: ConnectionPlace | undefined;
 }
@@ -149,7 +149,7 @@ class CallHandler implements ConnectionHandler {
   readonly #reject: (error: unknown) => void;
   readonly #signal: AbortSignal;
   readonly #idleMs: number;
-  readonly #attempt: Attempt | undefined;
+  readonly #attempt: AttemptWriter | undefined;
   readonly #place: ConnectionPlace | undefined;
   readonly #onAbort: () => void;
   /** Sends the call again; `undefined` after that. */
@@ -200,7 +200,7 @@ class CallHandler implements ConnectionHandler {
   }
 
   onRequestSent(): void {
-    if (this.#attempt !== undefined) this.#attempt.isUnanswered = true;
+    this.#attempt?.sent();
     if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
     const raceMs = Math.min(MAX_RACE_MS, Math.max(MIN_RACE_MS, this.connection?.openedInMs ?? 0));
     // A loss may wait to be read while the event loop is busy. It is read before the immediate
@@ -254,7 +254,7 @@ class CallHandler implements ConnectionHandler {
     if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
       this.#replay = undefined;
       this.#controller = undefined;
-      if (this.#attempt !== undefined) this.#attempt.isUnanswered = false;
+      this.#attempt?.unbilled();
       replay(this);
       return;
     }

@@ -22,7 +22,7 @@ export interface UsageMeter {
   readonly isRead: boolean;
   /** The texts of the reply, or a sample that stands for `scale` times as much. */
   texts(): readonly string[];
-  scale(): number;
+  readonly scale: number;
   /** The id of the reply in its first event, or in the whole reply. Absent: none was found. */
   readonly replyId?: unknown;
 }
@@ -50,7 +50,7 @@ export interface MeteredReply {
 export function createUsageMeter({ contentType, finishReason, framing }: MeteredReply): UsageMeter {
   if (contentType?.trim().toLowerCase().startsWith("image/") === true && finishReason !== undefined) {
     const usage = pieces(finishReason === "SUCCESS" ? 1 : 0);
-    return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: () => 1 };
+    return { push() {}, end: () => usage, isTotal: () => true, isRead: true, texts: () => [], scale: 1 };
   }
   return new EventMeter(contentType, framing);
 }
@@ -90,7 +90,7 @@ class EventMeter implements UsageMeter {
     return [...this.#chat.texts(), ...this.#others.texts()];
   }
 
-  scale(): number {
+  get scale(): number {
     let kept = 0;
     let said = this.#events.cutBytes;
     for (const observed of [this.#chat, this.#others]) {

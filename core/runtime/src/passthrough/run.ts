@@ -1,7 +1,7 @@
 /** One native call: bytes in both directions, with the usage read on the way. */
 
 import {
-  type Attempt,
+  type AttemptWriter,
   type BytesReply,
   type Clock,
   GatewayError,
@@ -9,6 +9,7 @@ import {
   isGatewayError,
   type NativeUsage,
   type ProviderInstance,
+  type ReplyText,
   type StreamFraming,
 } from "@sluice/contract";
 import { noted } from "../transport/attempt.ts";
@@ -25,13 +26,16 @@ import { createUsageMeter, type UsageMeter } from "./meter.ts";
 import { readHeaderUsage } from "@sluice/kit/passthrough";
 import { nativeReplyHeaders } from "./reply-headers.ts";
 
+/** The text of a reply before its first byte. */
+const NO_TEXT: ReplyText = { texts: () => [], scale: 1 };
+
 /** Options of a native call. */
 export interface PassthroughOptions {
   readonly provider: ProviderInstance;
   readonly upstream: Upstream;
   readonly call: HttpCall;
   /** The record to fill. */
-  readonly attempt: Attempt;
+  readonly attempt: AttemptWriter;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** The connection of the call (`enterUpstream`). The call releases it. */
@@ -55,19 +59,19 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
   if (attempt.noted !== undefined) await noted(attempt, place);
   const startedMs = clock.monotonic();
   // From here the request may be billed: an unreported usage is counted from it.
-  if (usage === "text" || usage === "prompt") attempt.replyTexts = () => [];
+  if (usage === "text" || usage === "prompt") attempt.observe(NO_TEXT);
   // Such a reply has no text: only its prompt can be counted.
-  if (usage === "prompt") attempt.reserved = undefined;
+  if (usage === "prompt") attempt.reserve(undefined);
   try {
     const call = await authorize(provider.translation, options.call, signal);
     // A read is not billed.
     const sent = call.method === "POST" ? { attempt } : {};
     const response = await upstream.send(call, { signal, timeouts: provider.timeouts, place, ...sent });
-    attempt.upstreamMs = clock.monotonic() - startedMs;
-    attempt.upstreamRequestId = upstreamRequestId(response.headers);
+    attempt.waited(clock.monotonic() - startedMs);
+    attempt.respond(undefined, upstreamRequestId(response.headers));
     const { status } = response;
     // A refusal is not billed.
-    if (status >= 300) attempt.isUnanswered = false;
+    if (status >= 300) attempt.unbilled();
     if (status > 599) {
       const error = new GatewayError(
         "upstream_invalid_response",
@@ -86,9 +90,7 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
   } catch (error) {
     place?.release();
     const failure = asGatewayError(error);
-    attempt.outcome = "failure";
-    attempt.error = failure;
-    attempt.endedAtMs = clock.now();
+    attempt.fail(failure, clock.now());
     throw failure;
   }
 }
@@ -107,15 +109,13 @@ function meteredBody(
   const end = async (): Promise<void> => {
     const isCut = attempt.outcome === undefined;
     if (isCut) {
-      attempt.outcome = "partial";
-      attempt.error ??= isGatewayError(signal.reason)
-        ? signal.reason
-        : new GatewayError("client_closed", "The client closed the connection.");
+      const reason: unknown = signal.reason;
+      const gone = isGatewayError(reason) ? reason : new GatewayError("client_closed", "The client closed the connection.");
+      attempt.cut(gone, clock.now());
       body.cancel(attempt.error);
     }
     await metering?.decoder?.end();
     if (metering !== undefined) record(metering.meter, response, options, isCut);
-    attempt.endedAtMs = clock.now();
   };
   const endOnce = (): Promise<void> => (ending ??= end());
   return closing(readBody(response, options, { metering, masker }, endOnce), endOnce);
@@ -129,7 +129,7 @@ async function* readBody(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for (let chunks = await body.read(); chunks !== undefined; chunks = await body.read()) {
-      if (status < 400) attempt.firstContentAtMs ??= clock.now();
+      if (status < 400 && attempt.firstContentAtMs === undefined) attempt.firstContent(clock.now());
       for (const chunk of chunks) {
         metering?.push(chunk);
         const shown = masker === undefined ? chunk : masker.push(chunk);
@@ -138,17 +138,21 @@ async function* readBody(
     }
     const rest = masker?.end();
     if (rest !== undefined && rest.length > 0) yield rest;
-    attempt.outcome = status < 400 ? "success" : "failure";
-    if (status >= 400)
-      attempt.error = new GatewayError("upstream_rejected", `The upstream answered with status ${status}.`, { status });
+    if (status < 400) attempt.succeed(clock.now());
+    else attempt.fail(rejected(status), clock.now());
   } catch (error) {
-    attempt.error = asGatewayError(error);
+    const failure = asGatewayError(error);
     // One that breaks before its first byte is billed as one of the chat route.
-    if (attempt.firstContentAtMs === undefined) attempt.outcome = "failure";
-    throw attempt.error;
+    if (attempt.firstContentAtMs === undefined) attempt.fail(failure, clock.now());
+    else attempt.interrupt(failure);
+    throw failure;
   } finally {
     await end();
   }
+}
+
+function rejected(status: number): GatewayError {
+  return new GatewayError("upstream_rejected", `The upstream answered with status ${status}.`, { status });
 }
 
 interface Metering {
@@ -173,19 +177,17 @@ function textOf(value: string | string[] | undefined): string | undefined {
 function record(meter: UsageMeter, { headers }: UpstreamResponse, options: PassthroughOptions, isCut: boolean): void {
   const { attempt, usage = "text", generates = false } = options;
   const reported = meter.end();
-  attempt.completionId = foreignReplyId(meter.replyId, undefined);
+  attempt.identify(foreignReplyId(meter.replyId, undefined));
   const total = meter.isTotal(isCut) ? reported : (readHeaderUsage(headers) ?? (usage === "reported" ? reported : undefined));
   if (usage === "text" && meter.isRead) {
-    attempt.replyTexts = () => meter.texts();
-    attempt.replyScale = () => meter.scale();
+    attempt.observe(meter);
   } else if (usage === "text" && attempt.outcome !== "failure") {
-    attempt.replyTexts = undefined;
+    attempt.observe(undefined);
   }
   if (total !== undefined) {
-    if (!generates) attempt.replyTexts = undefined;
-    attempt.usage = total;
-    attempt.usageSource = "provider";
+    if (!generates) attempt.observe(undefined);
+    attempt.report(total);
     return;
   }
-  attempt.leastUsage = reported;
+  attempt.reportLeast(reported);
 }

@@ -1,7 +1,7 @@
 /** One attempt: sends a call and returns a reply, a primed stream or an error. It also keeps the attempt's record. */
 
 import {
-  type Attempt,
+  type AttemptWriter,
   type Clock,
   type DecodedReply,
   GatewayError,
@@ -35,7 +35,7 @@ export interface AttemptOptions {
   readonly request: ProviderRequest;
   readonly call: UpstreamCall;
   /** The record to fill. */
-  readonly attempt: Attempt;
+  readonly attempt: AttemptWriter;
   /** Whether a streaming client asked for the usage chunk. */
   readonly includeUsage: boolean;
   /** Holds a stream back beyond its first content. Absent: not at all. */
@@ -86,14 +86,12 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
   const sent: Sent = { headers: options.call.kind === "http" ? options.call.headers : {} };
   try {
     const reply = await run(options, startedMs, sent);
-    attempt.upstreamMs ??= clock.monotonic() - startedMs;
+    attempt.waited(clock.monotonic() - startedMs);
     if (attempt.outcome !== undefined) options.observer?.ended();
     return reply;
   } catch (error) {
     const failure = errorWithoutCredential(asGatewayError(error), sent.headers);
-    attempt.outcome = "failure";
-    attempt.error = failure;
-    attempt.endedAtMs = clock.now();
+    attempt.fail(failure, clock.now());
     options.observer?.ended();
     throw failure;
   }
@@ -103,7 +101,7 @@ export async function runAttempt(options: AttemptOptions): Promise<Reply> {
  * Waits for the note of the call, for steps that did not. Rejects and releases the connection when
  * the call must not be made.
  */
-export async function noted(attempt: Attempt, place: ConnectionPlace | undefined): Promise<void> {
+export async function noted(attempt: AttemptWriter, place: ConnectionPlace | undefined): Promise<void> {
   try {
     await attempt.noted;
   } catch (error) {
@@ -121,10 +119,9 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, onDropped } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
-  attempt.upstreamStatus = response.status;
-  attempt.upstreamRequestId = upstreamRequestId(response.headers);
+  attempt.respond(response.status, upstreamRequestId(response.headers));
   if (response.status < 200 || response.status > 299) {
-    attempt.isUnanswered = false;
+    attempt.unbilled();
     throw await refusal(options, response, sent);
   }
   options.observer?.answered();
@@ -141,11 +138,12 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
   // A large reply is a piece of work of its own.
   if (body.length > LARGE_REPLY_BYTES) await prepareJson(body, nextTurn);
   const decoded = decode(options, body, response);
-  settle(options, decoded);
+  const { document } = decoded;
   // Some upstreams answer a streaming request with a whole reply. It is valid, so the client gets
   // it as a stream.
-  if (request.stream) return wholeAsStream(decoded.document.value, includeUsage);
-  return { kind: "whole", status: 200, document: decoded.document };
+  const reply: Reply = request.stream ? wholeAsStream(document.value, includeUsage) : { kind: "whole", status: 200, document };
+  settle(options, decoded);
+  return reply;
 }
 
 /** Decodes a reply. An unreadable reply counts as billed if it looks like a reply. */
@@ -153,7 +151,8 @@ function decode({ provider, request, attempt }: AttemptOptions, body: Uint8Array
   try {
     return provider.translation.decode(body, request, headers);
   } catch (error) {
-    attempt.isUnanswered = looksLikeReply(body);
+    if (looksLikeReply(body)) attempt.sent();
+    else attempt.unbilled();
     throw error;
   }
 }
@@ -192,18 +191,15 @@ function timeoutsOf({ provider: { timeouts }, request, firstByteMs }: AttemptOpt
 }
 
 function settle({ attempt, clock, request }: AttemptOptions, decoded: DecodedReply): void {
-  attempt.endedAtMs = clock.now();
-  attempt.firstContentAtMs = attempt.endedAtMs;
-  attempt.outcome = "success";
-  attempt.completionId = foreignReplyId(decoded.document.value["id"], request.replyId);
-  if (decoded.usage !== undefined) {
-    attempt.usage = decoded.usage;
-    attempt.usageSource = "provider";
-  }
+  const nowMs = clock.now();
+  attempt.firstContent(nowMs);
+  attempt.identify(foreignReplyId(decoded.document.value["id"], request.replyId));
+  if (decoded.usage !== undefined) attempt.report(decoded.usage);
   // Without a count of the completion its texts are counted.
   if (request.operation === "chat" && (decoded.usage?.completionTokens ?? 0) === 0) {
-    attempt.replyTexts = () => replyTexts(decoded.document.value);
+    attempt.observe({ texts: () => replyTexts(decoded.document.value), scale: 1 });
   }
+  attempt.succeed(nowMs);
 }
 
 function isJson({ headers }: UpstreamResponse): boolean {

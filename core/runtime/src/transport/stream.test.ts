@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Attempt, type Frame, GatewayError, type StreamReply, type StreamTranslator } from "@sluice/contract";
+import { type AttemptWriter, type Frame, GatewayError, type StreamReply, type StreamTranslator } from "@sluice/contract";
 import { createChatTranslator } from "@sluice/kit/openai";
 import { fakeClock } from "@sluice/testing";
 import { fakeAttempt } from "@sluice/testing";
@@ -29,7 +29,7 @@ interface OpenOptions {
 
 /** An upstream whose next bytes the test decides. */
 class Wire {
-  readonly attempt: Attempt = fakeAttempt();
+  readonly attempt: AttemptWriter = fakeAttempt();
   cancelled: unknown;
   readonly #body = new ResponseBody({ pause() {}, resume() {} }, (reason) => {
     this.cancelled = reason;
@@ -334,7 +334,7 @@ describe("a stream that is held back", () => {
     await expect(wire.open({ commitAfter: { tokens: 5 } })).rejects.toMatchObject({ code, retryable: true });
     expect(wire.cancelled).toBeDefined();
     expect(wire.attempt).toMatchObject({ firstContentAtMs: clock.now() });
-    expect(wire.attempt.replyTexts?.().join("")).toContain("Hello");
+    expect(wire.attempt.replyText?.texts().join("")).toContain("Hello");
   });
 
   it("fails when it is cut, or its connection fails", async () => {

@@ -1,7 +1,7 @@
 /** A streamed reply: reads events, returns frames, primed to its first content. */
 
 import {
-  type Attempt,
+  type AttemptWriter,
   type Clock,
   type EventReader,
   type Frame,
@@ -30,7 +30,7 @@ export interface StreamOptions {
   readonly translator: StreamTranslator;
   /** The provider's own framing. Absent: server-sent events only. */
   readonly framing?: StreamFraming | undefined;
-  readonly attempt: Attempt;
+  readonly attempt: AttemptWriter;
   /** The id of chunks where the gateway chooses it. */
   readonly replyId: string;
   readonly includeUsage: boolean;
@@ -72,7 +72,7 @@ class StreamReader implements StreamSink {
   readonly #body: ResponseBody;
   readonly #events: EventReader;
   readonly #translator: StreamTranslator;
-  readonly #attempt: Attempt;
+  readonly #attempt: AttemptWriter;
   readonly #replyId: string;
   readonly #includeUsage: boolean;
   readonly #clock: Clock;
@@ -94,8 +94,7 @@ class StreamReader implements StreamSink {
     this.#body = response.body;
     this.#translator = translator;
     this.#attempt = attempt;
-    attempt.replyTexts = () => this.#observed.texts();
-    attempt.replyScale = () => this.#observed.scale;
+    attempt.observe(this.#observed);
     this.#replyId = replyId;
     this.#includeUsage = includeUsage;
     this.#clock = clock;
@@ -108,7 +107,7 @@ class StreamReader implements StreamSink {
     });
     if (events === undefined) {
       response.body.cancel();
-      attempt.isUnanswered = false;
+      attempt.unbilled();
       throw new GatewayError(
         "upstream_invalid_response",
         "The upstream answered a streaming request with a reply that is not a stream.",
@@ -121,12 +120,11 @@ class StreamReader implements StreamSink {
     if (role === "usage" && !this.#includeUsage) return;
     if (role === "content" && !this.committed) {
       this.committed = true;
-      this.#attempt.firstContentAtMs = this.#clock.now();
-      this.#attempt.upstreamMs = this.#clock.monotonic() - this.#startedMs;
+      this.#attempt.firstContent(this.#clock.now());
+      this.#attempt.waited(this.#clock.monotonic() - this.#startedMs);
       // The translator parsed a frame with the upstream's id; a frame of the gateway shows its own
       // id as text.
-      if (frame.raw?.includes(this.#replyId) !== true)
-        this.#attempt.completionId = foreignReplyId(frame.chunk().id, this.#replyId);
+      if (frame.raw?.includes(this.#replyId) !== true) this.#attempt.identify(foreignReplyId(frame.chunk().id, this.#replyId));
     }
     if (role === "content") this.#lastContent = frame;
     // Kept in case no usage follows; not needed once one with completion tokens has arrived.
@@ -135,14 +133,12 @@ class StreamReader implements StreamSink {
   }
 
   dropped(): void {
-    const before = this.#attempt.droppedEvents ?? 0;
-    this.#attempt.droppedEvents = before + 1;
-    if (before === 0) this.#onDropped?.();
+    this.#attempt.drop();
+    if (this.#attempt.droppedEvents === 1) this.#onDropped?.();
   }
 
   usage(usage: Usage): void {
-    this.#attempt.usage = usage;
-    this.#attempt.usageSource = "provider";
+    this.#attempt.report(usage);
   }
 
   done(): void {
@@ -160,7 +156,7 @@ class StreamReader implements StreamSink {
       }
       // A stream without content is valid if it has a chunk of the dialect.
       if (!this.committed && !this.#queue.some((frame) => Array.isArray(frame.chunk().choices))) {
-        if (this.#queue.length === 0) this.#attempt.isUnanswered = false;
+        if (this.#queue.length === 0) this.#attempt.unbilled();
         throw new GatewayError("upstream_invalid_response", "The upstream's stream is empty.");
       }
       endLimit?.();
@@ -223,14 +219,14 @@ class StreamReader implements StreamSink {
         await this.#read();
       }
       // Another reader may have read it to its end after its own client was cut.
-      this.#attempt.outcome = this.#attempt.error === undefined ? "success" : "partial";
+      this.#attempt.succeed(this.#clock.now());
       this.#body.release(END_GRACE_MS);
     } catch (error) {
-      this.#attempt.error = asGatewayError(error);
-      throw this.#attempt.error;
+      const failure = asGatewayError(error);
+      this.#attempt.interrupt(failure);
+      throw failure;
     } finally {
       this.#giveUp();
-      this.#attempt.endedAtMs = this.#clock.now();
     }
   }
 
@@ -238,9 +234,8 @@ class StreamReader implements StreamSink {
   #giveUp(): void {
     const attempt = this.#attempt;
     if (attempt.outcome !== undefined) return;
-    attempt.outcome = "partial";
-    attempt.error ??= this.#body.failure === undefined ? clientClosed() : asGatewayError(this.#body.failure);
-    attempt.endedAtMs = this.#clock.now();
+    const { failure } = this.#body;
+    attempt.cut(attempt.error ?? (failure === undefined ? clientClosed() : asGatewayError(failure)), this.#clock.now());
     this.#body.cancel(attempt.error);
   }
 

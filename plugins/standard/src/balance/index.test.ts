@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type Attempt,
   type DeploymentRegistry,
   DEPLOYMENTS_KEY,
   type ErrorCode,
@@ -87,21 +86,21 @@ function setUp(targets: readonly Target[], parts: Partial<BalanceConfig> = {}, m
 
 function attempt(exchange: Exchange, outcome: Outcome): void {
   if (outcome === "no attempt") throw new GatewayError("unsupported_parameter", "no");
-  const record: Attempt = beginAttempt(exchange, exchange.target ?? A, "openai");
+  const record = beginAttempt(exchange, exchange.target ?? A, "openai");
   if (outcome === "whole") {
-    record.outcome = "success";
-    record.upstreamMs = 10;
+    record.waited(10);
+    record.succeed(1);
     exchange.reply = { kind: "whole", status: 200, document: documentOf("{}") };
   } else if (outcome === "stream" || outcome === "cut stream" || outcome === "left stream") {
-    record.upstreamMs = 10;
-    record.outcome = outcome === "stream" ? "success" : "partial";
-    if (outcome === "cut stream") record.error = new GatewayError("stream_truncated", "cut");
-    if (outcome === "left stream") record.error = new GatewayError("client_closed", "left");
+    record.waited(10);
+    if (outcome === "stream") record.succeed(1);
+    if (outcome === "cut stream") record.cut(new GatewayError("stream_truncated", "cut"), 1);
+    if (outcome === "left stream") record.cut(new GatewayError("client_closed", "left"), 1);
     exchange.reply = { kind: "stream", status: 200, frames: (async function* () {})() };
   } else {
-    record.outcome = "failure";
-    record.error = new GatewayError(outcome, outcome);
-    throw record.error;
+    const error = new GatewayError(outcome, outcome);
+    record.fail(error, 1);
+    throw error;
   }
 }
 

@@ -3,11 +3,12 @@
  * request, or makes a call that others may join.
  */
 
-import { SERVED } from "@sluice/runtime";
+import { copyAttempt, SERVED } from "@sluice/runtime";
 import { branchOf } from "@sluice/kit";
-import { unlessAborted } from "@sluice/kit/internals";
+import { asGatewayError, unlessAborted } from "@sluice/kit/internals";
 import {
   type Attempt,
+  type AttemptWriter,
   type Exchange,
   GatewayError,
   type GatewayRequest,
@@ -198,23 +199,17 @@ async function join(flight: SingleFlight, exchange: Exchange, host: Host): Promi
   const { attempt } = result;
   if (!mayHave(exchange, attempt, host)) return "withheld";
   const usage = sumOf(SERVED.get(exchange)?.usage, attempt.usage);
-  const served = {
-    ...attempt,
-    usage,
-    number: 0,
-    startedAtMs: exchange.lifetime.startedAtMs,
-    firstContentAtMs: clock.now(),
-    // A cut of the leader's own reply does not apply to this one.
-    error: undefined,
-    replyTexts: undefined,
-  };
+  if (result.kind === "stream" && !result.buffer.isOpen) return "gone";
+  // A cut of the leader's own reply does not apply to this one.
+  const served = copyAttempt(attempt, exchange.lifetime.startedAtMs);
+  SERVED.set(exchange, served);
+  served.firstContent(clock.now());
+  if (usage !== undefined) served.report(usage, attempt.usageSource);
   if (result.kind === "whole") {
-    SERVED.set(exchange, { ...served, outcome: "success" });
+    served.succeed(clock.now());
     exchange.reply = result.reply;
   } else {
-    if (!result.buffer.isOpen) return "gone";
-    SERVED.set(exchange, { ...served, outcome: undefined });
-    exchange.reply = { kind: "stream", status: 200, frames: readAlong(result.buffer, attempt, exchange, clock) };
+    exchange.reply = { kind: "stream", status: 200, frames: readAlong(result.buffer, attempt, served, exchange, clock) };
   }
   exchange.headers.set(CACHE_HEADER, "hit");
   exchange.note("cache", "shared the call of an identical request");
@@ -235,18 +230,14 @@ function sumOf(kept: Usage | undefined, called: Usage | undefined): Usage | unde
 }
 
 /** The stream of a joined call. The record of the served reply is completed at its end. */
-function readAlong(buffer: ReplayBuffer, attempt: Attempt, exchange: Exchange, clock: Host["clock"]) {
-  const served = SERVED.get(exchange);
+function readAlong(buffer: ReplayBuffer, attempt: Attempt, served: AttemptWriter, exchange: Exchange, clock: Host["clock"]) {
   return buffer.read(buffer.join(), {
     wantsUsage: exchange.request?.includeUsage === true,
     signal: exchange.signal,
     onEnd(error) {
-      if (served === undefined) return;
-      served.endedAtMs = clock.now();
-      served.outcome = error === undefined && served.error === undefined ? "success" : "partial";
-      if (error instanceof GatewayError) served.error ??= error;
-      served.usage = attempt.usage;
-      served.usageSource = attempt.usageSource;
+      if (attempt.usage !== undefined) served.report(attempt.usage, attempt.usageSource);
+      if (error === undefined) served.succeed(clock.now());
+      else served.cut(asGatewayError(error), clock.now());
     },
   });
 }

@@ -9,6 +9,7 @@ import { base64ToFloats, type EmbeddingFormat, floatsToBase64 } from "@sluice/ki
 import { splitVectors } from "@sluice/runtime/openai";
 import {
   type Attempt,
+  type AttemptWriter,
   type Exchange,
   GatewayError,
   type JsonDocument,
@@ -97,14 +98,15 @@ async function findAll(inputs: readonly Input[], directives: CacheDirectives, { 
 }
 
 /** The joint record of the stored inputs. */
-function servedPart(inputs: readonly Input[], exchange: Exchange, { host }: CacheParts): Attempt | undefined {
+function servedPart(inputs: readonly Input[], exchange: Exchange, { host }: CacheParts): AttemptWriter | undefined {
   const kept = inputs.flatMap(({ entry }) => (entry === undefined ? [] : [entry]));
   const [first] = kept;
   if (first === undefined) return undefined;
   const promptTokens = kept.reduce((sum, { head }) => sum + (head.usage?.promptTokens ?? 0), 0);
   const usage: Usage = { promptTokens, completionTokens: 0, totalTokens: promptTokens };
   const usageSource = kept.every(({ head }) => head.usageSource === "provider") ? "provider" : "estimated";
-  return { ...servedFrom(first, exchange.model, exchange.lifetime.startedAtMs, host.clock.now()), usage, usageSource };
+  const head = { ...first.head, usage, usageSource } as const;
+  return servedFrom({ head }, exchange.model, exchange.lifetime.startedAtMs, host.clock.now());
 }
 
 /** The reply to all inputs, from the reply to the missing ones. */

@@ -4,7 +4,7 @@ import { bytesDocument } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { openAttempt } from "@sluice/runtime";
 import { rawFrame } from "@sluice/kit/internals";
-import type { Attempt, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/contract";
+import type { Attempt, AttemptWriter, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/contract";
 
 /** The facts about a stored reply besides its bytes. */
 export interface EntryHead {
@@ -99,14 +99,17 @@ export function streamReply(frames: readonly Frame[]): Reply {
 }
 
 /** The record of a reply that was served from an entry. */
-export function servedFrom({ head }: Pick<Entry, "head">, model: Model | undefined, startedAtMs: number, nowMs: number): Attempt {
+export function servedFrom(
+  { head }: Pick<Entry, "head">,
+  model: Model | undefined,
+  startedAtMs: number,
+  nowMs: number,
+): AttemptWriter {
   const target = { id: head.targetId, provider: head.targetProvider, model: head.targetModel };
   const attempt = openAttempt({ number: 0, target, model, provider: head.provider, startedAtMs });
-  attempt.firstContentAtMs = nowMs;
-  attempt.endedAtMs = nowMs;
-  attempt.outcome = "success";
-  attempt.usage = head.usage;
-  attempt.usageSource = head.usageSource;
+  attempt.firstContent(nowMs);
+  if (head.usage !== undefined) attempt.report(head.usage, head.usageSource);
+  attempt.succeed(nowMs);
   return attempt;
 }
 

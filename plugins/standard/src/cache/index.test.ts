@@ -71,8 +71,7 @@ function setUp(config: Partial<CacheConfig> = {}, parts: Parameters<typeof fakeH
         await Promise.race([act.gate, aborted]);
         if (act.fails !== undefined) throw act.fails;
       } catch (error) {
-        attempt.outcome = "failure";
-        attempt.error = error as GatewayError;
+        attempt.fail(error as GatewayError, 1);
         throw error;
       }
       Object.assign(attempt, { outcome: "success", model: act.model ?? MODEL });

@@ -1,7 +1,7 @@
 /** The mark of a stream that a guardrail cut. */
 
-import { SERVED } from "@sluice/runtime";
-import { type Attempt, type ErrorCode, type Exchange, isGatewayError } from "@sluice/contract";
+import { SERVED, writerOf } from "@sluice/runtime";
+import { type ErrorCode, type Exchange, isGatewayError } from "@sluice/contract";
 
 /** The errors with which guardrails end a stream: a block, a failure, a text that they cannot hold. */
 const CUTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["guardrail_violation", "plugin_failed", "upstream_invalid_response"]);
@@ -19,12 +19,6 @@ export function markAttempt(exchange: Exchange, error: unknown): void {
   // An outer guardrail passes on the error of an inner one.
   if (records.some((record) => record.error === error)) return;
   const read = attempts.findLast((attempt) => attempt.error === undefined) ?? served;
-  if (read?.error === undefined) mark(read, error);
-}
-
-function mark(record: Attempt | undefined, error: Attempt["error"]): void {
-  if (record === undefined) return;
-  record.error = error;
   // A stream that is still read gets its outcome at its end.
-  if (record.outcome === "success") record.outcome = "partial";
+  if (read !== undefined) writerOf(read).withhold(error);
 }

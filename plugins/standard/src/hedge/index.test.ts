@@ -71,8 +71,8 @@ function setUp(parts: Partial<HedgeConfig> = {}) {
       const { afterMs, fails, retryAfterMs } = queue.shift() ?? { afterMs: 0 };
       const outcome = await ended(afterMs, branch.signal);
       const error = outcome ?? (fails === undefined ? undefined : failure(fails, retryAfterMs));
-      attempt.outcome = error === undefined ? "success" : "failure";
-      attempt.error = error;
+      if (error === undefined) attempt.succeed(1);
+      else attempt.fail(error, 1);
       if (error !== undefined) throw error;
       branch.headers.set("x-by", String(attempt.number));
       branch.reply = jsonReply({ by: attempt.number });
@@ -248,7 +248,7 @@ describe("the hedge step", () => {
       .run({ exchange }, async ({ exchange: branch } = { exchange }) => {
         const attempt = beginAttempt(branch, fakeTarget(), "openai");
         await new Promise((resolve) => setTimeout(resolve, attempt.number === 1 ? 1_000 : 200));
-        attempt.firstContentAtMs = 1;
+        attempt.firstContent(1);
         const frames: StreamReply["frames"] = {
           [Symbol.asyncIterator]: () => ({
             next: async () => ({ done: true, value: undefined }),

@@ -135,7 +135,6 @@ function learn({ winner, losers }: RaceEnd, times: RecentTimes, holder: Holder, 
     if (startedMs >= winner.startedMs) continue;
     times.add(nowMs - startedMs, holder);
     // The time before the winner's start was a wait for this attempt, not overhead of the gateway.
-    const last = branch.attempts.at(-1);
-    if (last !== undefined) last.upstreamMs ??= winner.startedMs - startedMs;
+    branch.attempts.at(-1)?.waited(winner.startedMs - startedMs);
   }
 }

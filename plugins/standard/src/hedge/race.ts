@@ -3,7 +3,7 @@
 import { type Branch } from "@sluice/kit/internals";
 import { branchOf } from "@sluice/kit";
 import { discardReply } from "@sluice/runtime";
-import { type Attempt, type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
+import { type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
 import { finalError } from "../fallback/failure-class.ts";
 
 /** The parts of a race. */
@@ -114,7 +114,7 @@ async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Cloc
   const reason = new GatewayError("hedge_lost", "Another attempt at the same request answered first.");
   const ends = [...running].map(async ([{ branch }, finish]) => {
     branch.abort(reason);
-    for (const attempt of branch.attempts) attempt.error ??= reason;
+    for (const attempt of branch.attempts) attempt.interrupt(reason);
     const { error } = await finish;
     if (error === undefined) await discardReply(branch.reply);
   });
@@ -125,13 +125,8 @@ async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Cloc
   await Promise.race([Promise.allSettled(ends), grace]);
   clearTimeout(timer);
   for (const { branch } of running.keys()) {
-    for (const attempt of branch.attempts) close(attempt, clock);
+    for (const attempt of branch.attempts) attempt.close(reason, clock.now());
   }
-}
-
-function close(attempt: Attempt, clock: Clock): void {
-  attempt.outcome ??= attempt.firstContentAtMs === undefined ? "failure" : "partial";
-  attempt.endedAtMs ??= clock.now();
 }
 
 /** The error of several attempts: one about the request itself, or else the first one with the shortest wait. */

@@ -74,7 +74,9 @@ function payer(exchange: Exchange): Attempt {
   const attempt = last === undefined ? SERVED.get(exchange) : wholeAttempt(exchange, last);
   if (attempt !== undefined) return attempt;
   const noTarget = { id: "", provider: "", model: "" };
-  return { ...openAttempt({ number: 0, target: noTarget, model, provider: "", startedAtMs: 0 }), outcome: "success" };
+  const none = openAttempt({ number: 0, target: noTarget, model, provider: "", startedAtMs: 0 });
+  none.succeed(0);
+  return none;
 }
 
 function isGood(exchange: Exchange): boolean {

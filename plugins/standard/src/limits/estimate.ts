@@ -185,8 +185,7 @@ const NO_TOKENS = { promptTokens: 0, completionTokens: 0, totalTokens: 0 };
 /** An attempt as it might end. */
 function attemptOf(target: Target, provider: string, usage: Usage): Attempt {
   const attempt = openAttempt({ number: 0, target, provider, startedAtMs: 0 });
-  attempt.outcome = "success";
-  attempt.usage = usage;
-  attempt.usageSource = "estimated";
+  attempt.report(usage, "estimated");
+  attempt.succeed(0);
   return attempt;
 }

@@ -108,9 +108,9 @@ const keyWith = (own: Partial<RecordLimits>, more: Partial<Identity> = {}) =>
 /** A call that was admitted and used so many tokens. */
 async function call(exchange: Exchange, completionTokens: number, at = target): Promise<void> {
   const admission = await admit(exchange, at, exchange.request!.document);
-  const attempt = Object.assign(beginAttempt(exchange, at, "openai"), { admission });
-  attempt.outcome = "success";
-  attempt.usage = { promptTokens: 2, completionTokens, totalTokens: completionTokens + 2 };
+  const attempt = beginAttempt(exchange, at, "openai", undefined, admission);
+  attempt.report({ promptTokens: 2, completionTokens, totalTokens: completionTokens + 2 });
+  attempt.succeed(1);
 }
 
 async function reading(state: SharedState, key: string) {
@@ -135,7 +135,7 @@ describe("a budget", () => {
     const { end } = await enter(keyWith({ maxBudgetNanoUsd: 1_000 }), {}, async (exchange) => {
       await admit(exchange, target, exchange.request!.document);
       const admission = await admit(exchange, target, bodyWith(100));
-      const attempt = Object.assign(beginAttempt(exchange, target, "openai"), { admission });
+      const attempt = beginAttempt(exchange, target, "openai", undefined, admission);
       Object.assign(attempt, { outcome: "success", usage: { promptTokens: 0, completionTokens: 50, totalTokens: 50 } });
       await admit(exchange, target, bodyWith(10));
     });

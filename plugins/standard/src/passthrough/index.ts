@@ -103,7 +103,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         const entering = enterUpstream(exchange, found, target, request?.document ?? NO_BODY);
         const entry = entering instanceof Promise ? await entering : entering;
         const attempt = await beginAttemptAt(entry, exchange, target, pricedAs(provider));
-        attempt.reserved = entry.admission?.reserved;
+        attempt.reserve(entry.admission?.reserved);
         const { signal } = exchange;
         const address = gatewayAddress(client, prefix);
         exchange.reply = await runPassthrough({

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Attempt, type Exchange, GatewayError, type JsonObject, type TokenCounter } from "@sluice/contract";
 import { fakeExchange, fakeIdentity, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
 import { createFamilyFactors } from "../../counting/family-factor.ts";
-import { estimateUsage, hasUnreportedUsage } from "./estimate.ts";
+import { type Counted, estimateUsage, hasUnreportedUsage } from "./estimate.ts";
 import { createUsageSampler } from "./sample.ts";
 
 /** Ten tokens for each text. It remembers how long it was given. */
@@ -19,9 +19,9 @@ function fakeCounter(): TokenCounter & { readonly waits: (number | undefined)[] 
   };
 }
 
-function open(parts: FakeExchangeParts = {}): Exchange {
+function open(parts: FakeExchangeParts = {}): Counted {
   const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }] });
-  return fakeExchange({ identity: fakeIdentity(), request, ...parts });
+  return fakeExchange({ identity: fakeIdentity(), request, ...parts }) as Counted;
 }
 
 type AbortBilling = "observed" | "estimate_output" | "input_only" | "free";
@@ -43,7 +43,7 @@ function attempt(exchange: Exchange, parts: Partial<Attempt> = {}, model = "gpt-
 }
 
 const USAGE = { promptTokens: 1, completionTokens: 1, totalTokens: 2 };
-const estimate = (exchange: Exchange, tokens = fakeCounter(), factors = createFamilyFactors()) =>
+const estimate = (exchange: Counted, tokens = fakeCounter(), factors = createFamilyFactors()) =>
   estimateUsage(exchange, { tokens, factors });
 
 describe("an attempt without a reported usage", () => {
@@ -98,7 +98,7 @@ describe("an attempt without a reported usage", () => {
     const exchange = open();
     const failed = attempt(exchange, { outcome: "failure" });
     const reported = attempt(exchange, { usage: USAGE, usageSource: "provider" });
-    const unreported = attempt(exchange, { replyTexts: () => ["a", "b"] });
+    const unreported = attempt(exchange, { replyText: { texts: () => ["a", "b"], scale: 1 } });
     await estimate(exchange);
     // Two texts and six tokens of framing; two texts of the reply.
     expect(unreported.usage).toEqual({ promptTokens: 26, completionTokens: 20, totalTokens: 46 });
@@ -110,7 +110,7 @@ describe("an attempt without a reported usage", () => {
     const factors = createFamilyFactors();
     factors.observe("claude-3-opus", 150, 100);
     const exchange = open();
-    const unreported = attempt(exchange, { replyTexts: () => ["a"] }, "claude-3-haiku");
+    const unreported = attempt(exchange, { replyText: { texts: () => ["a"], scale: 1 } }, "claude-3-haiku");
     await estimate(exchange, undefined, factors);
     expect(unreported.usage).toEqual({ promptTokens: 39, completionTokens: 15, totalTokens: 54 });
   });
@@ -130,8 +130,8 @@ describe("an attempt without a reported usage", () => {
 describe("an attempt that the client has left", () => {
   const GONE = new GatewayError("client_closed", "gone");
   const early = { outcome: "failure", error: GONE } as const;
-  const said = { outcome: "partial", error: GONE, replyTexts: () => ["a", "b"] } as const;
-  const left = (body: JsonObject, abort: AbortBilling, parts: FakeExchangeParts = {}): Exchange => {
+  const said = { outcome: "partial", error: GONE, replyText: { texts: () => ["a", "b"], scale: 1 } } as const;
+  const left = (body: JsonObject, abort: AbortBilling, parts: FakeExchangeParts = {}): Counted => {
     const request = fakeRequest({ model: "m", messages: [{ role: "user", content: "Hi" }], ...body });
     return open({ request, billing: billingOf({ abort }), signal: AbortSignal.abort(GONE), ...parts });
   };

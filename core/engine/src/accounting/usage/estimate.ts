@@ -2,7 +2,7 @@
 
 import { BILLING, isClientGone } from "@sluice/runtime";
 import { isObject } from "@sluice/kit";
-import type { Attempt, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/contract";
+import type { Attempt, AttemptWriter, Exchange, GatewayRequest, JsonDocument, TokenCounter } from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
@@ -13,18 +13,23 @@ export interface EstimateParts {
   readonly factors: FamilyFactors;
 }
 
+/** An exchange whose attempts can be written. */
+export interface Counted extends Exchange {
+  readonly attempts: readonly AttemptWriter[];
+}
+
 /** A reply waits this long for its own count; beyond, the tokens are a fourth of the bytes. */
 const MAX_WAIT_MS = 250;
 /** The longer wait when no client waits for the reply. */
 const MAX_WAIT_ALONE_MS = 2_000;
 
 /** Attempts with unreported usage: those that answered, in full or in part, and those that are billed without an answer. */
-export function hasUnreportedUsage(exchange: Exchange): boolean {
+export function hasUnreportedUsage(exchange: Counted): boolean {
   return isCounted(exchange) && exchange.attempts.some((attempt) => hasNoReport(exchange, attempt));
 }
 
 /** Sets the usage of every attempt that lacks one, as `estimated`. Never rejects. */
-export async function estimateUsage(exchange: Exchange, { tokens, factors }: EstimateParts): Promise<void> {
+export async function estimateUsage(exchange: Counted, { tokens, factors }: EstimateParts): Promise<void> {
   const untold = exchange.attempts.filter((attempt) => hasNoReport(exchange, attempt));
   const { request } = exchange;
   if (request === undefined) return;
@@ -38,21 +43,20 @@ export async function estimateUsage(exchange: Exchange, { tokens, factors }: Est
     return known;
   };
   const counts = untold.map((attempt) =>
-    Promise.all([promptOf(attempt), tokens.count(attempt.replyTexts?.() ?? [], { maxWaitMs })]),
+    Promise.all([promptOf(attempt), tokens.count(attempt.replyText?.texts() ?? [], { maxWaitMs })]),
   );
   for (const [index, [prompt, said]] of (await Promise.all(counts)).entries()) {
-    const attempt = untold[index] as Attempt;
+    const attempt = untold[index] as AttemptWriter;
     const factor = factors.of(attempt.target.model);
     // Of a usage whose prompt cannot be true, the completion stands.
     const { suspectUsage: suspect } = attempt;
     const least = suspect === undefined ? attempt.leastUsage : { promptTokens: 0, completionTokens: suspect.completionTokens };
     // A prompt that was reported needs no count.
     const promptTokens = (least?.promptTokens ?? 0) > 0 ? (least?.promptTokens ?? 0) : Math.round((prompt?.tokens ?? 0) * factor);
-    const saidTokens = Math.round(said.tokens * (attempt.replyScale?.() ?? 1) * factor);
+    const saidTokens = Math.round(said.tokens * (attempt.replyText?.scale ?? 1) * factor);
     const completionTokens = Math.max(saidTokens, least?.completionTokens ?? 0, assumedTokens(exchange, attempt, request) ?? 0);
     const counted = { ...least, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
-    attempt.usage = isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted;
-    attempt.usageSource = "estimated";
+    attempt.estimate(isUncountable(attempt, request, completionTokens) ? attempt.reserved : counted);
   }
 }
 
@@ -66,13 +70,13 @@ function isCounted({ operation, identity }: Exchange): boolean {
  * known, it is whole and says nothing, or the upstream goes on in the background when the client has left.
  */
 function isUncountable(
-  { reserved, replyTexts, outcome }: Attempt,
+  { reserved, replyText, outcome }: Attempt,
   { document }: GatewayRequest,
   completionTokens: number,
 ): boolean {
   if (reserved === undefined) return false;
   const isSilent = outcome === "success" && completionTokens === 0;
-  return replyTexts === undefined || isSilent || document.value.background === true;
+  return replyText === undefined || isSilent || document.value.background === true;
 }
 
 /** Whether the upstream answers before it has begun (`background` of OpenAI's responses). */
@@ -105,26 +109,20 @@ function isSuspect({ operation, request }: Exchange, { usage, document = request
  * Whether a reply has text although its upstream reported no completion token: the count is missing or wrong. What counts no text is
  * left out: embeddings, and native replies that hold none.
  */
-function lacksCompletion({ operation }: Exchange, { usage, usageSource, replyTexts, target }: Attempt): boolean {
+function lacksCompletion({ operation }: Exchange, { usage, usageSource, replyText, target }: Attempt): boolean {
   if (usage?.completionTokens !== 0 || usageSource !== "provider" || target.price?.free === true) return false;
   // What is made by the piece has no tokens.
   if (usage.images !== undefined) return false;
-  return operation !== "embeddings" && (replyTexts?.() ?? []).some((text) => text !== "");
+  return operation !== "embeddings" && (replyText?.texts() ?? []).some((text) => text !== "");
 }
 
-function hasNoReport(exchange: Exchange, attempt: Attempt): boolean {
-  if (attempt.suspectUsage === undefined && isSuspect(exchange, attempt)) {
-    attempt.suspectUsage = attempt.usage;
-    attempt.usage = undefined;
-  }
-  if (lacksCompletion(exchange, attempt)) {
-    attempt.leastUsage = attempt.usage;
-    attempt.usage = undefined;
-  }
-  const { usage, outcome, firstContentAtMs, error, replyTexts, reserved } = attempt;
+function hasNoReport(exchange: Exchange, attempt: AttemptWriter): boolean {
+  if (attempt.suspectUsage === undefined && isSuspect(exchange, attempt)) attempt.doubt();
+  if (lacksCompletion(exchange, attempt)) attempt.undercount();
+  const { usage, outcome, firstContentAtMs, error, replyText, reserved } = attempt;
   if (usage !== undefined || attempt.target.price?.free === true) return false;
   // Of a native reply that is no text nothing is known, unless something was reserved.
-  if (exchange.operation === "passthrough" && replyTexts === undefined && reserved === undefined) return false;
+  if (exchange.operation === "passthrough" && replyText === undefined && reserved === undefined) return false;
   // What the upstream does behind its reply is unknown: without a reservation nothing stands for it.
   if (isBackground(exchange) && reserved === undefined) return false;
   // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.

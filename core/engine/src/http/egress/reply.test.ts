@@ -133,7 +133,8 @@ describe("the headers of an exchange", () => {
     const made = open();
     made.model = { id: "grün\r\nx: y", entry: "*", mode: "chat", targets: [], accessGroups: [], ownedBy: "" };
     made.headers.set("x-b", "ü");
-    for (const upstreamMs of [5, undefined]) beginAttempt(made, fakeTarget("one"), "openai").upstreamMs = upstreamMs;
+    beginAttempt(made, fakeTarget("one"), "openai").waited(5);
+    beginAttempt(made, fakeTarget("one"), "openai");
     clock.advance(7.5);
     const headers = replyHeaders(made, clock);
     const pairs = Object.fromEntries(

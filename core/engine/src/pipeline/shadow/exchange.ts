@@ -2,7 +2,7 @@
 
 import { type ExchangeServices, SERVICES, shadowSlots } from "@sluice/kit/internals";
 import { openAttempt } from "@sluice/runtime";
-import type { Attempt, Exchange, GatewayError, GatewayRequest, Lifetime, Slots, Target } from "@sluice/contract";
+import type { Attempt, AttemptWriter, Exchange, GatewayError, GatewayRequest, Lifetime, Slots, Target } from "@sluice/contract";
 
 /** What a step in shadow may see and set. Attempts are the real ones, and so are prices; all else is its own. */
 export class ShadowExchange implements Exchange, ExchangeServices {
@@ -53,7 +53,7 @@ export class ShadowExchange implements Exchange, ExchangeServices {
   }
 
   /** No upstream call is made in shadow: this opens a record that is not listed. */
-  openAttempt({ model, lifetime }: Exchange, target: Target, provider: string): Attempt {
+  openAttempt({ model, lifetime }: Exchange, target: Target, provider: string): AttemptWriter {
     return openAttempt({ number: 0, target, model, provider, startedAtMs: lifetime.startedAtMs });
   }
 

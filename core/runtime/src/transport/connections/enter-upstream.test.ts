@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { GatewayError, type Attempt } from "@sluice/contract";
+import { GatewayError, type AttemptWriter } from "@sluice/contract";
 import { fakeAttempt, fakeClock, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
 import { addGate } from "@sluice/kit";
 import { holderOf } from "@sluice/kit/internals";
@@ -10,7 +10,7 @@ import { beginAttemptAt, enterLocal } from "./enter-upstream.ts";
 const REFUSED = new GatewayError("overloaded", "The gateway cannot store spend rows at the moment.");
 
 const exchangeWith = (noted: Promise<void> | undefined) =>
-  fakeExchange({ openAttempt: (_exchange, target): Attempt => Object.assign(fakeAttempt({ target }), { noted }) });
+  fakeExchange({ openAttempt: (_exchange, target): AttemptWriter => Object.assign(fakeAttempt({ target }), { noted }) });
 
 const enter = (places: ConnectionPlaces) => places.enter(holderOf(undefined), "p", new AbortController().signal, 0);
 

@@ -1,6 +1,6 @@
 /** The entry to an upstream: a connection for the key, then the gates of the exchange. */
 
-import type { Admission, Attempt, Exchange, JsonDocument, ProviderInstance, MaybePromise, Target } from "@sluice/contract";
+import type { Admission, AttemptWriter, Exchange, JsonDocument, ProviderInstance, MaybePromise, Target } from "@sluice/contract";
 import { admit, beginAttempt } from "@sluice/kit";
 import { holderOf } from "@sluice/kit/internals";
 import type { ConnectionPlace } from "@sluice/kit/internals";
@@ -66,7 +66,7 @@ export function beginAttemptAt(
   target: Target,
   provider: string,
   document?: JsonDocument,
-): MaybePromise<Attempt> {
+): MaybePromise<AttemptWriter> {
   const fail = (error: unknown): never => {
     place?.release();
     throw error;
@@ -80,8 +80,8 @@ export function beginAttemptAt(
 }
 
 /** A second wait for a settled promise would cost a microtask. */
-function withoutNote(attempt: Attempt): Attempt {
-  attempt.noted = undefined;
+function withoutNote(attempt: AttemptWriter): AttemptWriter {
+  attempt.note(undefined);
   return attempt;
 }
 

@@ -1,3 +1,0 @@
-/** The operations of routes. */
-
-export type Operation = "chat" | "embeddings" | "images" | "passthrough" | "models" | "spend";
