@@ -49,17 +49,17 @@ function indexTable(): string {
 
 function headOf(step: StepDefinition): string {
   const rules = [
-    ...(step.requires ?? []).map((rule) => `- After a step that provides \`${rule.capability}\`: ${rule.reason}.`),
-    ...(step.before ?? []).map((rule) => `- Before every step that provides \`${rule.capability}\`: ${rule.reason}.`),
-    ...(step.terminal === true ? ["- Last in its pipeline."] : []),
-    ...(step.provides === undefined ? [] : [`- Provides ${step.provides.map((word) => `\`${word}\``).join(", ")}.`]),
+    ...(step.order?.requires ?? []).map((rule) => `- After a step that provides \`${rule.capability}\`: ${rule.reason}.`),
+    ...(step.order?.before ?? []).map((rule) => `- Before every step that provides \`${rule.capability}\`: ${rule.reason}.`),
+    ...(step.traits?.terminal === true ? ["- Last in its pipeline."] : []),
+    ...(step.order?.provides === undefined ? [] : [`- Provides ${step.order.provides.map((word) => `\`${word}\``).join(", ")}.`]),
     ...(step.operations === undefined ? [] : [`- For pipelines of ${step.operations.map((word) => `\`${word}\``).join(", ")}.`]),
   ];
   return `${step.summary} Stability: ${step.stability}.\n\n## Place in a pipeline\n\n${rules.join("\n")}\n`;
 }
 
 /** `after identity, before cached_reply`: the place of a step in few words. */
-function placeOf({ requires = [], before = [], terminal = false }: StepDefinition): string {
+function placeOf({ order: { requires = [], before = [] } = {}, traits: { terminal = false } = {} }: StepDefinition): string {
   const words = (rules: readonly OrderRule[]): string => rules.map(({ capability }) => `\`${capability}\``).join(", ");
   const parts = [
     requires.length === 0 ? "" : `after ${words(requires)}`,

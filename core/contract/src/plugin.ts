@@ -70,10 +70,18 @@ export interface NamedThing {
   readonly name: string;
 }
 
-/** What a step package exports. */
-export interface StepDefinition<C = unknown> extends Definition<"step", C, Step> {
-  /** The operations the step can serve. Absent: all. */
-  readonly operations?: readonly Operation[];
+/** The place of a step in a pipeline. A wrong order is a finding, and the pipeline never runs. */
+export interface StepOrder {
+  /** What inner steps may rely on once this one ran. */
+  readonly provides?: readonly string[];
+  /** A step outside this one must provide these. */
+  readonly requires?: readonly OrderRule[];
+  /** No step outside this one may provide these. */
+  readonly before?: readonly OrderRule[];
+}
+
+/** How a step runs. Every trait is absent by default. */
+export interface StepTraits<C = unknown> {
   /** Ends the pipeline: it never calls `next`, and it must be the last step. */
   readonly terminal?: boolean;
   /** May call `next` again, one call at a time, each a fresh attempt: always, or with such options. */
@@ -82,23 +90,31 @@ export interface StepDefinition<C = unknown> extends Definition<"step", C, Step>
   readonly concurrent?: boolean;
   /** Works on headers alone: the body is not read before it. */
   readonly early?: boolean;
-  /** What inner steps may rely on once this one ran. */
-  readonly provides?: readonly string[];
-  /** A step outside this one must provide these. */
-  readonly requires?: readonly OrderRule[];
-  /** The guardrails that a use of the step names, and how it treats streams. Present on steps that run guardrails. */
-  readonly guardrails?: (config: C) => GuardrailUse;
-  /** Providers and models that a use of the step names. One that is not in gateway.yaml is a finding at the step's line. */
-  readonly names?: (config: C) => readonly NamedThing[];
-  /** The largest entry that a use of the step puts into the cache of the shared state, in bytes. Present on steps that do. */
-  readonly largestEntry?: (config: C) => number;
   /**
-   * The step itself makes its keys of shared state distinct; a key means the same in every step with this flag. Without it they are the
-   * step's own, whatever they are called.
+   * The step itself makes its keys of shared state distinct; a key means the same in every step with this trait. Without it they
+   * are the step's own, whatever they are called.
    */
   readonly sharesState?: boolean;
-  /** No step outside this one may provide these. */
-  readonly before?: readonly OrderRule[];
+}
+
+/** What the options of one use of a step refer to. */
+export interface StepReferences {
+  /** The guardrails that the use names, and how it treats streams. Present on every use of a step that runs guardrails. */
+  readonly guardrails?: GuardrailUse;
+  /** Providers and models that the use names. One that is not in gateway.yaml is a finding at the step's line. */
+  readonly names?: readonly NamedThing[];
+  /** The largest entry that the use puts into the cache of the shared state, in bytes. */
+  readonly largestEntry?: number;
+}
+
+/** What a step package exports. */
+export interface StepDefinition<C = unknown> extends Definition<"step", C, Step> {
+  /** The operations the step can serve. Absent: all. */
+  readonly operations?: readonly Operation[];
+  readonly order?: StepOrder;
+  readonly traits?: StepTraits<C>;
+  /** Reads the references out of the options of one use. Pure. */
+  readonly inspect?: (config: C) => StepReferences;
 }
 
 /** What a provider package exports. */

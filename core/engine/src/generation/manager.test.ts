@@ -45,7 +45,7 @@ const definitions = indexDefinitions([
     definitions: [
       traced("outer"),
       traced("gate"),
-      traced("end", { terminal: true }),
+      traced("end", { traits: { terminal: true } }),
       stepOf("broken", {
         create: () => {
           throw new Error("no such colour");

@@ -3,6 +3,7 @@
 import type { Operation } from "@sluice/contract";
 import type { PipelineSettings, Position, StepSettings } from "../config/snapshot.ts";
 import type { Protection } from "../config/schema/policies.ts";
+import { guardrailUse } from "../pipeline/steps/uses.ts";
 import { type LintSubject, standingGuardrails, capabilitiesOf } from "./rule.ts";
 
 /** The protections of one route. */
@@ -52,7 +53,7 @@ type Protecting = Pick<RouteCoverage, "auth" | "limits" | "budget" | "cost" | "g
 function protectionOf({ steps, operation }: PipelineSettings, { snapshot, definitions, unknown = [] }: LintSubject): Protecting {
   const capabilities = new Set(steps.flatMap(({ use }) => capabilitiesOf(use, definitions)));
   const uses = steps.flatMap((step) => {
-    const named = definitions.steps.get(step.use)?.guardrails?.(step.options as never);
+    const named = guardrailUse(definitions.steps.get(step.use), step.options);
     if (named === undefined) return [];
     const standing = standingGuardrails(snapshot.guardrails);
     const isUnknown = unknown.some(({ file, line, column }) => formatPlace(step.at) === `${file}:${line}:${column}`);

@@ -24,7 +24,7 @@ export interface LintSubject {
 
 /** The capabilities that a step provides, its own name among them. */
 export function capabilitiesOf(use: string, { steps }: Definitions): readonly string[] {
-  return [use, ...(steps.get(use)?.provides ?? [])];
+  return [use, ...(steps.get(use)?.order?.provides ?? [])];
 }
 
 /** Names of the guardrails with `default_on`, which run in every step `guardrails`. */

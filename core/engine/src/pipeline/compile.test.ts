@@ -15,7 +15,7 @@ const definitions = stepsOf(
     }),
   }),
   stepOf("answer", {
-    terminal: true,
+    traits: { terminal: true },
     create: () => ({ run: async ({ exchange }) => void (exchange.reply = jsonReply({ ok: true })) }),
   }),
 );
@@ -74,14 +74,16 @@ describe("checkPipelines", () => {
 
   it("looks for what steps name, where it is known what there is", () => {
     const naming = stepOf("naming", {
-      guardrails: () => ({ input: ["pii"], output: [], stream: "hold" }),
-      names: () => [
-        { kind: "provider", name: "opeani" },
-        { kind: "provider", name: "openai" },
-        { kind: "model", name: "wild/one" },
-        { kind: "asked_model", name: "wild/one" },
-        { kind: "model", name: "wild/*" },
-      ],
+      inspect: () => ({
+        guardrails: { input: ["pii"], output: [], stream: "hold" },
+        names: [
+          { kind: "provider", name: "opeani" },
+          { kind: "provider", name: "openai" },
+          { kind: "model", name: "wild/one" },
+          { kind: "asked_model", name: "wild/one" },
+          { kind: "model", name: "wild/*" },
+        ],
+      }),
     });
     const pipelines = [pipelineOf(["naming"])];
     const known = snapshotOf({ providers: [providerOf("openai")], models: [modelOf("wild/*", [])] });

@@ -103,14 +103,15 @@ export function compilePipelines(
       const run = runOf(whole, settings, definition, pipeline.name, { timeZone, clock, log, onShadow });
       // Where the use says nothing, the fold enters the step itself.
       const made = run === whole ? step.run : run;
-      const isUnguardedEnd = definition.terminal === true && !isGuarded(pipeline, definitions);
+      const { terminal = false, concurrent = false, early = false } = definition.traits ?? {};
+      const isUnguardedEnd = terminal && !isGuarded(pipeline, definitions);
       if (run === whole && step.beforeBody !== undefined) beforeBody.push({ name: definition.name, decide: step.beforeBody });
       links.push({
         name: definition.name,
         reentrant: isReentrant(definition, settings.options),
-        concurrent: definition.concurrent === true,
-        needsBody: definition.early !== true || decidesOnBody(settings),
-        enter: definition.terminal === true || run !== whole ? undefined : step.enter,
+        concurrent,
+        needsBody: !early || decidesOnBody(settings),
+        enter: terminal || run !== whole ? undefined : step.enter,
         run: isUnguardedEnd ? refuseUnguarded(made) : made,
       });
     }

@@ -11,7 +11,7 @@ import {
 import { nameFix } from "../config/validate/explain.ts";
 import type { Finding } from "../config/finding.ts";
 import type { GuardrailUseSettings, PipelineSettings } from "../config/snapshot.ts";
-import { isAlways } from "./steps/uses.ts";
+import { guardrailUse, isAlways } from "./steps/uses.ts";
 
 type Steps = ReadonlyMap<string, StepDefinition<never>>;
 
@@ -40,7 +40,7 @@ export function guardrailFaults(
       fix: "Add `guardrails` to its steps, after auth.",
     });
   }
-  const steps = pipeline.steps.filter(({ use }) => definitions.get(use)?.guardrails !== undefined);
+  const steps = pipeline.steps.filter(({ use, options }) => guardrailUse(definitions.get(use), options) !== undefined);
   if (standing !== undefined && isGuarded(pipeline, definitions) && steps.length > 0 && !steps.some(isAlways)) {
     findings.push({
       at: steps[0]?.at ?? pipeline.at,
@@ -70,7 +70,7 @@ export function streamFaults(pipelines: readonly PipelineSettings[], definitions
 export function askAgainFaults(pipelines: readonly PipelineSettings[], definitions: Steps, catalog: GuardrailCatalog): Finding[] {
   return pipelines.flatMap(({ name: pipeline, steps, operation }) =>
     steps.flatMap(({ use, options, at }) => {
-      const named = definitions.get(use)?.guardrails?.(options as never);
+      const named = guardrailUse(definitions.get(use), options);
       if (named === undefined) return [];
       const isChat = operation === "chat";
       if (named.asksAgain === true) return isChat ? [] : [nothingToAsk(pipeline, operation, at)];
@@ -106,7 +106,9 @@ function nothingToAsk(pipeline: string, operation: Operation, at: Finding["at"])
  */
 export function isGuarded(pipeline: PipelineSettings, definitions: Steps): boolean {
   if (!WITH_TEXTS.has(pipeline.operation)) return true;
-  return pipeline.steps.some(({ use, isShadow }) => isShadow !== true && definitions.get(use)?.guardrails !== undefined);
+  return pipeline.steps.some(
+    ({ use, options, isShadow }) => isShadow !== true && guardrailUse(definitions.get(use), options) !== undefined,
+  );
 }
 
 /** A terminal step that refuses requests whose key, team or body asks for guardrails: here none would run. */
@@ -135,7 +137,7 @@ interface Use {
 
 function usesOf({ steps }: PipelineSettings, definitions: Steps, catalog?: GuardrailCatalog): Use[] {
   return steps.flatMap(({ use, options, at }) => {
-    const named = definitions.get(use)?.guardrails?.(options as never);
+    const named = guardrailUse(definitions.get(use), options);
     if (named === undefined) return [];
     const standing = (catalog?.list() ?? []).filter(({ settings }) => settings.defaultOn).map(({ name }) => name);
     const outputs = new Set([...named.output, ...standing]);

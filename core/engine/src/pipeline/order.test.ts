@@ -3,15 +3,17 @@ import { checkOrder } from "./order.ts";
 import { line, pipelineOf, stepOf, stepsOf } from "./snapshot.fixture.ts";
 
 const steps = stepsOf(
-  stepOf("auth", { provides: ["identity"] }),
-  stepOf("sso", { provides: ["identity"] }),
+  stepOf("auth", { order: { provides: ["identity"] } }),
+  stepOf("sso", { order: { provides: ["identity"] } }),
   stepOf("cost", {
-    requires: [{ capability: "identity", reason: "a spend row belongs to a key" }],
-    before: [{ capability: "cached_reply", reason: "a cached reply would pass it by" }],
+    order: {
+      requires: [{ capability: "identity", reason: "a spend row belongs to a key" }],
+      before: [{ capability: "cached_reply", reason: "a cached reply would pass it by" }],
+    },
   }),
-  stepOf("cache", { provides: ["cached_reply"] }),
-  stepOf("vault", { requires: [{ capability: "seal", reason: "it must be sealed" }] }),
-  stepOf("provider", { terminal: true, operations: ["chat", "embeddings"] }),
+  stepOf("cache", { order: { provides: ["cached_reply"] } }),
+  stepOf("vault", { order: { requires: [{ capability: "seal", reason: "it must be sealed" }] } }),
+  stepOf("provider", { traits: { terminal: true }, operations: ["chat", "embeddings"] }),
 );
 
 function findingsOf(...names: readonly string[]): { line: number; text: string }[] {

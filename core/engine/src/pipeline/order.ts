@@ -24,7 +24,7 @@ export function checkOrder(pipeline: PipelineSettings, definitions: Steps): Find
     );
   }
   const last = steps.at(-1);
-  if (last === undefined || definitions.get(last.use)?.terminal === false || definitions.get(last.use)?.terminal === undefined) {
+  if (last === undefined || definitions.get(last.use)?.traits?.terminal !== true) {
     const known = last === undefined || definitions.has(last.use);
     if (known) {
       findings.push({
@@ -50,7 +50,7 @@ function operationFault(pipeline: PipelineSettings, step: StepSettings, definiti
 
 function terminalFault(steps: readonly StepSettings[], index: number, definition: StepDefinition<never>): Finding[] {
   const next = steps[index + 1];
-  if (definition.terminal !== true || next === undefined) return [];
+  if (definition.traits?.terminal !== true || next === undefined) return [];
   return [
     {
       at: next.at,
@@ -74,10 +74,12 @@ function requireFaults(
   definition: StepDefinition<never>,
   all: Steps,
 ): Finding[] {
-  return (definition.requires ?? [])
-    .filter((rule) => !outer.some((other) => all.get(other.use)?.provides?.includes(rule.capability) && covers(other, step)))
+  return (definition.order?.requires ?? [])
+    .filter(
+      (rule) => !outer.some((other) => all.get(other.use)?.order?.provides?.includes(rule.capability) && covers(other, step)),
+    )
     .flatMap((rule) => {
-      const sometimes = outer.find((other) => all.get(other.use)?.provides?.includes(rule.capability));
+      const sometimes = outer.find((other) => all.get(other.use)?.order?.provides?.includes(rule.capability));
       if (sometimes !== undefined) {
         // A condition on the authenticating step has its own finding.
         if (rule.capability === "identity") return [];
@@ -102,9 +104,9 @@ function beforeFaults(
   definition: StepDefinition<never>,
   all: Steps,
 ): Finding[] {
-  return (definition.before ?? []).flatMap((rule) =>
+  return (definition.order?.before ?? []).flatMap((rule) =>
     outer
-      .filter((other) => all.get(other.use)?.provides?.includes(rule.capability))
+      .filter((other) => all.get(other.use)?.order?.provides?.includes(rule.capability))
       .map((other) => ({
         at: step.at,
         message: `Step ${step.use} must come before ${other.use}: ${rule.reason}.`,
@@ -114,6 +116,8 @@ function beforeFaults(
 }
 
 function providersOf(capability: string, all: Steps): string {
-  const names = [...all.values()].filter((definition) => definition.provides?.includes(capability)).map(({ name }) => name);
+  const names = [...all.values()]
+    .filter((definition) => definition.order?.provides?.includes(capability))
+    .map(({ name }) => name);
   return names.length > 0 ? names.join(" or ") : `a step that provides ${capability}`;
 }

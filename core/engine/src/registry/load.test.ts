@@ -23,6 +23,7 @@ const files: Readonly<Record<string, string>> = {
   "stuck.ts": "await new Promise(() => {});\nexport default {};\n",
   "throws.ts": 'throw new Error("no licence");\n',
   "old.ts": definition("old", "apiVersion: 7"),
+  "flat.ts": definition("flat", 'requires: [{ capability: "identity", reason: "a key pays" }]'),
   "nothing.ts": "export const x = 1;\n",
   "half.ts": 'export default { kind: "step", apiVersion: 1, name: "half" };\n',
   "strange.ts": 'export default { kind: "gadget", apiVersion: 1 };\n',
@@ -86,6 +87,7 @@ describe("loading plugins", () => {
       "./broken.ts",
       "./throws.ts",
       "./old.ts",
+      "./flat.ts",
       "./nothing.ts",
       "./half.ts",
       "./strange.ts",
@@ -104,6 +106,9 @@ describe("loading plugins", () => {
     expect(said.get("./broken.ts")).toMatch(/^Plugin \.\/broken\.ts cannot be loaded: .+ Correct .+broken\.ts:1:\d+\.$/s);
     expect(said.get("./throws.ts")).toContain("cannot be loaded: no licence");
     expect(said.get("./old.ts")).toContain("is written for apiVersion 7, but this engine supports 1.");
+    expect(said.get("./flat.ts")).toBe(
+      "`requires` of step flat in plugin ./flat.ts stands outside `order`, where it has no effect. Move it into `order`.",
+    );
     expect(said.get("./nothing.ts")).toContain("is not a definition");
     expect(said.get("./half.ts")).toContain("has no name, config or create");
     expect(said.get("./strange.ts")).toContain("is not a definition");

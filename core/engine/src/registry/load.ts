@@ -231,5 +231,22 @@ function definitionFault(specifier: string, value: unknown): Fault | undefined {
       fix: `Write ${[...STABILITIES].join(", ")}.`,
     };
   }
-  return undefined;
+  return definition.kind === "step" ? groupFault(specifier, definition) : undefined;
+}
+
+/** Members of a step's definition that stand in a group. Outside it they would have no effect. */
+const GROUPS: readonly (readonly [member: string, group: string])[] = [
+  ...["provides", "requires", "before"].map((member) => [member, "`order`"] as const),
+  ...["terminal", "reentrant", "concurrent", "early", "sharesState"].map((member) => [member, "`traits`"] as const),
+  ...["guardrails", "names", "largestEntry"].map((member) => [member, "the result of `inspect`"] as const),
+];
+
+function groupFault(specifier: string, definition: Partial<AnyDefinition>): Fault | undefined {
+  const found = GROUPS.find(([member]) => Object.hasOwn(definition, member));
+  if (found === undefined) return undefined;
+  const [member, group] = found;
+  return {
+    message: `\`${member}\` of step ${definition.name} in plugin ${specifier} stands outside ${group}, where it has no effect.`,
+    fix: `Move it into ${group}.`,
+  };
 }

@@ -46,8 +46,10 @@ export const auth = defineStep<Record<string, never>>({
   stability: "stable",
   summary: "Authenticates the key in the headers, and refuses models that the key may not use.",
   config: { type: "object", properties: {} },
-  early: true,
-  provides: ["identity"],
+  traits: { early: true },
+  order: {
+    provides: ["identity"],
+  },
   create(_config, host) {
     const { authority, models } = host;
     return {

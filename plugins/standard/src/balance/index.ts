@@ -60,12 +60,14 @@ export const balance = defineStep<BalanceConfig>({
           },
         ],
   operations: ["chat", "embeddings", "images"],
-  reentrant: true,
-  provides: ["target"],
-  before: [
-    { capability: "retry", reason: "a retry repeats the call to the same target, and here each retry would choose a new one" },
-  ],
-  requires: [{ capability: "identity", reason: "the targets are those of a model that the key may use" }],
+  traits: { reentrant: true },
+  order: {
+    provides: ["target"],
+    requires: [{ capability: "identity", reason: "the targets are those of a model that the key may use" }],
+    before: [
+      { capability: "retry", reason: "a retry repeats the call to the same target, and here each retry would choose a new one" },
+    ],
+  },
   create(config, host) {
     const { clock, log } = host;
     const settings = breakerSettings(config.breaker);

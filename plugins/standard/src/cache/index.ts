@@ -15,23 +15,24 @@ import { isAskedAgain } from "../guardrails/again.ts";
 
 export const cache = defineStep<CacheConfig>({
   name: "cache",
-  sharesState: true,
   stability: "beta",
   summary:
     "Answers an identical request with the reply that is kept, and requests that are identical at the same time with one call.",
   config: cacheSchema,
   check: cacheFaults,
-  largestEntry: (config) => parseCacheConfig(config).maxEntryBytes,
   operations: ["chat", "embeddings", "images"],
-  concurrent: true,
-  provides: ["cached_reply"],
-  requires: [{ capability: "identity", reason: "without a key, one tenant would get the replies of another" }],
-  before: [
-    { capability: "fallback", reason: "it would call a fallback model although a reply is stored" },
-    { capability: "hedge", reason: "a stored reply needs no second attempt" },
-    { capability: "target", reason: "it would choose a deployment although a reply is stored" },
-    { capability: "retry", reason: "a retry would read the cache again" },
-  ],
+  traits: { concurrent: true, sharesState: true },
+  order: {
+    provides: ["cached_reply"],
+    requires: [{ capability: "identity", reason: "without a key, one tenant would get the replies of another" }],
+    before: [
+      { capability: "fallback", reason: "it would call a fallback model although a reply is stored" },
+      { capability: "hedge", reason: "a stored reply needs no second attempt" },
+      { capability: "target", reason: "it would choose a deployment although a reply is stored" },
+      { capability: "retry", reason: "a retry would read the cache again" },
+    ],
+  },
+  inspect: (config) => ({ largestEntry: parseCacheConfig(config).maxEntryBytes }),
   create(config, host) {
     const options = parseCacheConfig(config);
     const parts: CacheParts = {

@@ -12,9 +12,11 @@ export const cost = defineStep<CostConfig>({
   stability: "stable",
   summary: "Prices every attempt, in integer nano-dollars, for the spend row and the `x-sluice-cost` header.",
   config: costSchema,
-  provides: ["cost"],
-  requires: [{ capability: "identity", reason: "a spend row belongs to a key" }],
-  before: [{ capability: "cached_reply", reason: "a cached reply would skip it and leave no row" }],
+  order: {
+    provides: ["cost"],
+    requires: [{ capability: "identity", reason: "a spend row belongs to a key" }],
+    before: [{ capability: "cached_reply", reason: "a cached reply would skip it and leave no row" }],
+  },
   create(config, { prices, providers, log }) {
     const known = providers.names();
     for (const name of namedProviders(config)) {

@@ -60,14 +60,16 @@ export const fallback = defineStep<FallbackConfig>({
     },
   },
   operations: ["chat", "embeddings", "images"],
-  reentrant: true,
-  provides: ["fallback"],
-  requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
-  before: [
-    { capability: "hedge", reason: "attempts race at one model; another model is called when all of them failed" },
-    { capability: "retry", reason: "each retry would call all models again" },
-    { capability: "target", reason: "another model has targets of its own" },
-  ],
+  traits: { reentrant: true },
+  order: {
+    provides: ["fallback"],
+    requires: [{ capability: "identity", reason: "a fallback must be a model that the key may use" }],
+    before: [
+      { capability: "hedge", reason: "attempts race at one model; another model is called when all of them failed" },
+      { capability: "retry", reason: "each retry would call all models again" },
+      { capability: "target", reason: "another model has targets of its own" },
+    ],
+  },
   create(config, host) {
     return {
       async run({ exchange }, next) {

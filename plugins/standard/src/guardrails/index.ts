@@ -16,14 +16,6 @@ export const guardrails = defineStep<GuardrailsConfig>({
   summary: "Checks every text of a request and of its reply, also in streams: allows, edits or blocks it.",
   config: guardrailsSchema,
   operations: ["chat", "embeddings", "images", "passthrough"],
-  provides: ["guardrails"],
-  requires: [{ capability: "identity", reason: "keys and teams have guardrails of their own" }],
-  before: [{ capability: "cached_reply", reason: "a cached reply would skip the check" }],
-  reentrant: asksAgain,
-  guardrails: (config) => {
-    const { input = [], output = [], stream = "window" } = config;
-    return { input, output, stream, asksAgain: asksAgain(config) };
-  },
   check: (config) =>
     asksAgain(config) && config.stream !== "hold"
       ? [
@@ -34,6 +26,16 @@ export const guardrails = defineStep<GuardrailsConfig>({
           },
         ]
       : [],
+  traits: { reentrant: asksAgain },
+  order: {
+    provides: ["guardrails"],
+    requires: [{ capability: "identity", reason: "keys and teams have guardrails of their own" }],
+    before: [{ capability: "cached_reply", reason: "a cached reply would skip the check" }],
+  },
+  inspect: (config) => {
+    const { input = [], output = [], stream = "window" } = config;
+    return { guardrails: { input, output, stream, asksAgain: asksAgain(config) } };
+  },
   create(config, host) {
     const runners = new Map<GuardrailInstance, GuardrailRunner>();
     const runnerOf = (instance: GuardrailInstance): GuardrailRunner => {

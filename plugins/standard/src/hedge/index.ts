@@ -72,13 +72,15 @@ export const hedge = defineStep<HedgeConfig>({
           },
         ],
   operations: ["chat", "embeddings"],
-  concurrent: true,
-  provides: ["hedge"],
-  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
-  before: [
-    { capability: "target", reason: "the second attempt goes to a target of its own, and each has its place in the breaker" },
-    { capability: "retry", reason: "each retry would start a hedge of its own" },
-  ],
+  traits: { concurrent: true },
+  order: {
+    provides: ["hedge"],
+    requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+    before: [
+      { capability: "target", reason: "the second attempt goes to a target of its own, and each has its place in the breaker" },
+      { capability: "retry", reason: "each retry would start a hedge of its own" },
+    ],
+  },
   create(config, host) {
     const { clock } = host;
     const percent = Number.parseInt(config.max_rate, 10);

@@ -31,7 +31,6 @@ const NO_FIELDS: ReadonlySet<string> = new Set();
 
 export const idempotency = defineStep<IdempotencyConfig>({
   name: "idempotency",
-  sharesState: true,
   stability: "beta",
   summary: "Answers a request with a repeated `Idempotency-Key` with the result of the first one, whole or streamed, at no cost.",
   config: {
@@ -51,15 +50,18 @@ export const idempotency = defineStep<IdempotencyConfig>({
     return [{ path: ["ttl"], message: "no result would be stored", fix: "write `1m` or more, or remove the step" }];
   },
   operations: ["chat", "embeddings", "images", "passthrough"],
-  provides: ["repeat"],
-  requires: [{ capability: "identity", reason: "a result belongs to the key of its request" }],
-  before: [
-    { capability: "cached_reply", reason: "a repeat is not another request" },
-    { capability: "fallback", reason: "a repeat is not another request" },
-    { capability: "hedge", reason: "a repeat is not another request" },
-    { capability: "target", reason: "a repeat is not another request" },
-    { capability: "retry", reason: "a repeat is not another request" },
-  ],
+  traits: { sharesState: true },
+  order: {
+    provides: ["repeat"],
+    requires: [{ capability: "identity", reason: "a result belongs to the key of its request" }],
+    before: [
+      { capability: "cached_reply", reason: "a repeat is not another request" },
+      { capability: "fallback", reason: "a repeat is not another request" },
+      { capability: "hedge", reason: "a repeat is not another request" },
+      { capability: "target", reason: "a repeat is not another request" },
+      { capability: "retry", reason: "a repeat is not another request" },
+    ],
+  },
   create(config, host) {
     const ttlMs = parseDuration(config.ttl) ?? 0;
     const { records } = host.state;

@@ -426,7 +426,7 @@ describe("the options", () => {
       ],
       downgrade_to: "cheap",
     };
-    expect(limits.names?.(config)).toEqual([
+    expect(limits.inspect?.(config).names).toEqual([
       { kind: "model", name: "m" },
       { kind: "provider", name: "openai" },
       { kind: "asked_model", name: "cheap" },

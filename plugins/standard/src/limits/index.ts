@@ -21,24 +21,26 @@ import { Reserver } from "./reserver.ts";
 
 export const limits = defineStep<LimitsConfig>({
   name: "limits",
-  sharesState: true,
   stability: "beta",
   summary:
     "Rates, budgets and room: refuses what a key, user, team, model or provider may not have, before anything is dispatched.",
   config: limitsSchema,
   check: limitsFaults,
-  names: limitsNames,
   operations: ["chat", "embeddings", "images", "passthrough", "spend"],
-  provides: ["limits"],
-  requires: [
-    { capability: "identity", reason: "limits belong to a key" },
-    { capability: "cost", reason: "money is reserved at the prices that the rows will have" },
-  ],
-  before: [
-    { capability: "cached_reply", reason: "a reply from the cache would pass it by" },
-    { capability: "fallback", reason: "each model would be a request of its own" },
-    { capability: "target", reason: "each target would be a request of its own" },
-  ],
+  traits: { sharesState: true },
+  order: {
+    provides: ["limits"],
+    requires: [
+      { capability: "identity", reason: "limits belong to a key" },
+      { capability: "cost", reason: "money is reserved at the prices that the rows will have" },
+    ],
+    before: [
+      { capability: "cached_reply", reason: "a reply from the cache would pass it by" },
+      { capability: "fallback", reason: "each model would be a request of its own" },
+      { capability: "target", reason: "each target would be a request of its own" },
+    ],
+  },
+  inspect: (config) => ({ names: limitsNames(config) }),
   create(config, host) {
     const resolver = new LimitResolver(config, host);
     const estimator = new CostEstimator(host);

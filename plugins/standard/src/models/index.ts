@@ -19,8 +19,10 @@ export const models = defineStep<Record<string, never>>({
   summary: "Answers with the models that the key may use, or with the model in the path's `{model_id...}`. Ends the pipeline.",
   config: { type: "object", properties: {} },
   operations: ["models"],
-  terminal: true,
-  requires: [{ capability: "identity", reason: "which models are listed depends on the key" }],
+  traits: { terminal: true },
+  order: {
+    requires: [{ capability: "identity", reason: "which models are listed depends on the key" }],
+  },
   create(_config, host) {
     const view = createModelView(host);
     return {

@@ -14,8 +14,10 @@ export const modelInfo = defineStep<Record<string, never>>({
   summary: "Answers with targets, prices, limits and capabilities of the models the key may use. Ends the pipeline.",
   config: { type: "object", properties: {} },
   operations: ["models"],
-  terminal: true,
-  requires: [{ capability: "identity", reason: "which models are shown depends on the key" }],
+  traits: { terminal: true },
+  order: {
+    requires: [{ capability: "identity", reason: "which models are shown depends on the key" }],
+  },
   create(_config, host) {
     const view = createModelView(host);
     return {

@@ -59,8 +59,10 @@ export const passthrough = defineStep<PassthroughConfig>({
     },
   },
   operations: ["passthrough"],
-  terminal: true,
-  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  traits: { terminal: true },
+  order: {
+    requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  },
   create(config, host) {
     const upstreams = openUpstreams(host);
     const reachable = new Map(

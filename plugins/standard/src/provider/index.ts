@@ -39,8 +39,10 @@ export const provider = defineStep<ProviderConfig>({
   },
   check: (config) => checkCommitAfter(config.commit_after),
   operations: ["chat", "embeddings", "images"],
-  terminal: true,
-  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  traits: { terminal: true },
+  order: {
+    requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  },
   create(config, host) {
     const upstreams = openUpstreams(host);
     const commitAfter = commitAfterOf(config.commit_after);

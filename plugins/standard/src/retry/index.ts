@@ -80,9 +80,11 @@ const definition = {
     },
   },
   operations: ["chat", "embeddings", "images"],
-  reentrant: true,
-  provides: ["retry"],
-  requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  traits: { reentrant: true },
+  order: {
+    provides: ["retry"],
+    requires: [{ capability: "identity", reason: "an upstream call is charged to a key" }],
+  },
 } satisfies Partial<StepDefinition<RetryConfig>>;
 
 export const retry = defineStep<RetryConfig>({

@@ -21,8 +21,10 @@ export const spend = defineStep<Record<string, never>>({
     "Answers with spend rows, their sums by day or by tag, or the cost of a request: by the path's last segment, `logs`, `tags` or `calculate`. Ends the pipeline.",
   config: { type: "object", properties: {} },
   operations: ["spend"],
-  terminal: true,
-  requires: [{ capability: "identity", reason: "a key may read only its own rows" }],
+  traits: { terminal: true },
+  order: {
+    requires: [{ capability: "identity", reason: "a key may read only its own rows" }],
+  },
   create(_config, host) {
     const inTurn = createTurns(host);
     return {

@@ -24,8 +24,10 @@ export default defineStep<AcmeConfig>({
     },
   },
   operations: ["chat"],
-  // If the step is before authentication, `sluice check` reports this reason.
-  requires: [{ capability: "identity", reason: "the step answers authenticated clients only" }],
+  order: {
+    // If the step is before authentication, `sluice check` reports this reason.
+    requires: [{ capability: "identity", reason: "the step answers authenticated clients only" }],
+  },
   create({ max_messages: maxMessages }, host) {
     const refused = host.metrics.counter({ name: "refused_total", help: "Refused requests." }).with();
     return {

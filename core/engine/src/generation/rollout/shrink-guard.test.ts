@@ -5,9 +5,9 @@ import { AT, line, modelOf, pipelineOf, providerOf, snapshotOf, stepOf, stepsOf 
 import { isForced, shrinkage } from "./shrink-guard.ts";
 
 const definitions = stepsOf(
-  stepOf("auth", { provides: ["identity"] }),
-  stepOf("own-auth", { provides: ["identity"] }),
-  stepOf("limits", { provides: ["budgets"] }),
+  stepOf("auth", { order: { provides: ["identity"] } }),
+  stepOf("own-auth", { order: { provides: ["identity"] } }),
+  stepOf("limits", { order: { provides: ["budgets"] } }),
   stepOf("guardrails"),
   stepOf("end"),
 );

@@ -124,7 +124,7 @@ export function isGuarding(use: string, definitions: StepDefinitions): boolean {
 }
 
 function guardWords(use: string, definitions: StepDefinitions): readonly string[] {
-  return [use, ...(definitions.get(use)?.provides ?? [])].filter((word) => Object.hasOwn(GUARDS, word));
+  return [use, ...(definitions.get(use)?.order?.provides ?? [])].filter((word) => Object.hasOwn(GUARDS, word));
 }
 
 /** A secret's file that is gone for a moment must not switch off a provider that works. */

@@ -15,7 +15,7 @@ export function nameFaults(
   known: Known,
 ): Finding[] {
   return steps.flatMap(({ use, options, at }) =>
-    (definitions.get(use)?.names?.(options as never) ?? []).flatMap(({ kind, name }) => {
+    (definitions.get(use)?.inspect?.(options as never).names ?? []).flatMap(({ kind, name }) => {
       const section = kind === "provider" ? "providers" : "models";
       const names = kind === "provider" ? known.providers.map((provider) => provider.name) : known.models.map(({ id }) => id);
       if (isThere(kind, name, names)) return [];

@@ -24,7 +24,7 @@ async function runUse(
   const definitions = stepsOf(
     stepOf("it", { ...traits, create: () => ({ run }) }),
     stepOf("end", {
-      terminal: true,
+      traits: { terminal: true },
       create: () => ({
         run: async (ctx) => {
           answers += 1;
@@ -96,11 +96,11 @@ describe("when", () => {
   });
 
   it("does not pass guardrails by for who asks for some", async () => {
-    const guardrails = () => ({ input: [], output: [], stream: "window" as const });
+    const inspect = () => ({ guardrails: { input: [], output: [], stream: "window" as const } });
     const when = { model: ["other"] };
     const guarded = fakeExchange({ identity: fakeIdentity({ guardrails: ["pii"] }), request });
-    expect((await runUse({ when }, refuse, guarded, { guardrails })).error).toMatchObject({ code: "rate_limited" });
-    expect((await runUse({ when }, refuse, asking(), { guardrails })).error).toBeUndefined();
+    expect((await runUse({ when }, refuse, guarded, { inspect })).error).toMatchObject({ code: "rate_limited" });
+    expect((await runUse({ when }, refuse, asking(), { inspect })).error).toBeUndefined();
   });
 });
 
@@ -272,14 +272,14 @@ describe("mode: shadow", () => {
 
 describe("uses that are refused", () => {
   const definitions = stepsOf(
-    stepOf("auth", { early: true, provides: ["identity"] }),
-    stepOf("cost", { provides: ["cost"] }),
-    stepOf("limits", { provides: ["limits"], requires: [{ capability: "cost", reason: "money has prices" }] }),
+    stepOf("auth", { traits: { early: true }, order: { provides: ["identity"] } }),
+    stepOf("cost", { order: { provides: ["cost"] } }),
+    stepOf("limits", { order: { provides: ["limits"], requires: [{ capability: "cost", reason: "money has prices" }] } }),
     stepOf("plain"),
-    stepOf("retry", { reentrant: true }),
-    stepOf("hedge", { concurrent: true }),
-    stepOf("cache", { concurrent: true, provides: ["cached_reply"] }),
-    stepOf("end", { terminal: true }),
+    stepOf("retry", { traits: { reentrant: true } }),
+    stepOf("hedge", { traits: { concurrent: true } }),
+    stepOf("cache", { traits: { concurrent: true }, order: { provides: ["cached_reply"] } }),
+    stepOf("end", { traits: { terminal: true } }),
   );
   const faultsOf = (...steps: Parameters<typeof pipelineOf>[0]) =>
     checkPipelines([pipelineOf([...steps, "end"])], definitions).map(({ at, message }) => `${at.line} ${message}`);

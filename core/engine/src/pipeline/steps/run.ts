@@ -6,7 +6,7 @@ import { contained } from "./contained.ts";
 import { shadowed, type ShadowReport } from "../shadow/shadow.ts";
 import { compileCondition, readsBody, type Unmet } from "./condition.ts";
 import { compileSchedule } from "./schedule.ts";
-import { isReentrant } from "./uses.ts";
+import { guardrailUse, isReentrant } from "./uses.ts";
 
 /** What the uses of steps need. */
 export interface RunParts {
@@ -38,7 +38,7 @@ export function runOf(
   const { name } = definition;
   let made = run;
   if (timeoutMs !== undefined || maySkip === true) {
-    const isRepeating = isReentrant(definition, settings.options) || definition.concurrent === true;
+    const isRepeating = isReentrant(definition, settings.options) || definition.traits?.concurrent === true;
     made = contained(made, { name, timeoutMs, maySkip: maySkip === true, isRepeating, log: parts.log });
   }
   if (isShadow === true) {
@@ -49,7 +49,7 @@ export function runOf(
   if (when === undefined && active === undefined) return made;
   const isActive = active === undefined ? undefined : compileSchedule(active, parts.timeZone, parts.clock);
   const matches = when === undefined ? undefined : compileCondition(when);
-  const isAsked = definition.guardrails === undefined ? undefined : asksForGuardrails;
+  const isAsked = guardrailUse(definition, settings.options) === undefined ? undefined : asksForGuardrails;
   return passable(name, made, (exchange) => {
     const unmet = isActive !== undefined && !isActive() ? OUT_OF_TIME : matches?.(exchange);
     return unmet === undefined || isAsked?.(exchange) === true ? undefined : unmet;

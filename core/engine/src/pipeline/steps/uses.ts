@@ -1,6 +1,6 @@
 /** What a step may say of its use: a step that others rely on runs, counts, and fails closed. */
 
-import type { StepDefinition } from "@sluice/contract";
+import type { GuardrailUse, StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
 import type { PipelineSettings, StepSettings } from "../../config/snapshot.ts";
 import { membersOfIdentity, membersWithoutSense } from "./condition.ts";
@@ -11,8 +11,14 @@ type Steps = ReadonlyMap<string, StepDefinition<never>>;
 const AUTHORITY: ReadonlySet<string> = new Set(["identity", "limits", "guardrails", "cost"]);
 
 /** Whether a use of a step may hand on more than once. */
-export function isReentrant({ reentrant }: StepDefinition<never>, options: unknown): boolean {
+export function isReentrant({ traits }: StepDefinition<never>, options: unknown): boolean {
+  const reentrant = traits?.reentrant;
   return typeof reentrant === "function" ? reentrant(options as never) : reentrant === true;
+}
+
+/** The guardrails that a use of a step names; `undefined` for a step that runs none. */
+export function guardrailUse(definition: StepDefinition<never> | undefined, options: unknown): GuardrailUse | undefined {
+  return definition?.inspect?.(options as never).guardrails;
 }
 
 /** Whether a step runs for every request, and counts. */
@@ -63,7 +69,7 @@ function applicationFaults(
   if (provides(definition, "identity")) {
     return [[`cannot have \`${key}\`: the gateway authenticates every request`, `Remove \`${key}\`.`]];
   }
-  if (definition.terminal === true) {
+  if (definition.traits?.terminal === true) {
     return [
       [
         `cannot have \`${key}\`: other requests would get no answer`,
@@ -95,22 +101,24 @@ function shadowFaults({ isShadow, options }: StepSettings, definition: StepDefin
   if (isShadow !== true) return [];
   const why = provides(definition, "identity")
     ? "no request would be authenticated"
-    : definition.terminal === true
+    : definition.traits?.terminal === true
       ? "requests would get no answer"
-      : isReentrant(definition, options) || (definition.concurrent === true && !provides(definition, "cached_reply"))
+      : isReentrant(definition, options) || (definition.traits?.concurrent === true && !provides(definition, "cached_reply"))
         ? "it calls the next step several times, and each call would reach the upstream"
         : undefined;
   return why === undefined ? [] : [[`cannot be in shadow: ${why}`, "Remove `mode: shadow`."]];
 }
 
-function skipFaults({ maySkip }: StepSettings, definition: StepDefinition<never>): Fault[] {
+function skipFaults({ maySkip, options }: StepSettings, definition: StepDefinition<never>): Fault[] {
   if (maySkip !== true) return [];
-  const isAuthority = definition.guardrails !== undefined || definition.provides?.some((word) => AUTHORITY.has(word)) === true;
+  const runsGuardrails = guardrailUse(definition, options) !== undefined;
+  const isAuthority = runsGuardrails || definition.order?.provides?.some((word) => AUTHORITY.has(word)) === true;
   if (isAuthority) return [["cannot have `on_error: skip`: requests would pass unchecked", "Remove `on_error`."]];
-  if (definition.terminal === true) return [["cannot have `on_error: skip`: requests would get no answer", "Remove `on_error`."]];
+  if (definition.traits?.terminal === true)
+    return [["cannot have `on_error: skip`: requests would get no answer", "Remove `on_error`."]];
   return [];
 }
 
 function provides(definition: StepDefinition<never> | undefined, capability: string): boolean {
-  return definition?.provides?.includes(capability) === true;
+  return definition?.order?.provides?.includes(capability) === true;
 }

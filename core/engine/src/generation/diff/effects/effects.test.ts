@@ -6,9 +6,9 @@ import { formatEffect, summaryOf } from "./effect.ts";
 import { effectsOf } from "./effects.ts";
 
 const definitions = stepsOf(
-  stepOf("auth", { provides: ["identity"] }),
-  stepOf("own-auth", { provides: ["identity"] }),
-  stepOf("limits", { provides: ["budgets"] }),
+  stepOf("auth", { order: { provides: ["identity"] } }),
+  stepOf("own-auth", { order: { provides: ["identity"] } }),
+  stepOf("limits", { order: { provides: ["budgets"] } }),
   ...["guardrails", "cache", "cost", "fallback", "provider"].map((name) => stepOf(name)),
 );
 

@@ -96,7 +96,7 @@ function numbered(steps: readonly StepSettings[]): Numbered[] {
 
 /** What a step is there for: the guard that it provides, else its name. */
 function roleOf({ use }: StepSettings, definitions: StepDefinitions): string {
-  const provided = definitions.get(use)?.provides?.find((word) => GUARDING.has(word));
+  const provided = definitions.get(use)?.order?.provides?.find((word) => GUARDING.has(word));
   return provided ?? (use === "auth" ? "identity" : use);
 }
 
