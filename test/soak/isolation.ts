@@ -258,7 +258,7 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
             await pause(SECONDS * 2_000, undefined, { signal }).catch(() => undefined);
           }),
         ),
-      refusal: /no room|no place|has its part/,
+      refusal: /no room|no place|uses its part/,
     };
   },
   async queue_of_team(stage) {

@@ -60,7 +60,7 @@ describe("keys", () => {
     expect(out).toMatch(/ two .* 6 rpm, 7 tpm, 2 parallel/);
     const admin = (path: string, body: object) => post(path, body, gateway.masterKey, gateway.adminUrl);
     expect((await admin("/key/generate", { rpm: 1, tpm: 2 })).body).toMatchObject({ rpm_limit: 1, tpm_limit: 2 });
-    expect((await admin("/key/generate", { rpm: 1, rpm_limit: 1 })).body.error?.message).toContain("say the same");
+    expect((await admin("/key/generate", { rpm: 1, rpm_limit: 1 })).body.error?.message).toContain("set the same value");
   });
 
   it("are named by their alias in every command", async () => {
@@ -78,7 +78,7 @@ describe("keys", () => {
       const { code, error } = await sluice("keys", name, "by-name", ...options);
       expect([name, code, error]).toEqual([name, 0, ""]);
     }
-    expect((await sluice("keys", "info", "by-name")).error).toContain("There is no such key");
+    expect((await sluice("keys", "info", "by-name")).error).toContain("No key has this id, alias or value");
     expect((await sluice("keys", "create", "--team", "suport")).error).toContain("sluice teams create");
   });
 });

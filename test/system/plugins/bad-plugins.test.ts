@@ -178,7 +178,7 @@ describe("an edit with a plugin that fails", () => {
   it.each<[string, string, string, RegExp]>([
     ["G14", "throws when it is made", "- { use: broken }", /chat\.yaml:\d+:\d+  A plugin could not be made: no such colour/],
     ["G14", "throws when it starts", "- { use: failing }", /chat\.yaml:\d+:\d+  A plugin could not be made: no such host/],
-    ["G15", "stands twice", "- { use: rascal, timeout: 1s }\n  - { use: rascal, timeout: 2s }", /Step rascal stands twice/],
+    ["G15", "is used twice", "- { use: rascal, timeout: 1s }\n  - { use: rascal, timeout: 2s }", /Step rascal is used twice/],
     ["G15", "comes too early", "- limits", /Step limits/],
   ])("%s: that %s is refused at its line, and what ran goes on", async (_fault, what, steps, finding) => {
     const { live } = await configStatus(gateway);

@@ -1,4 +1,4 @@
-/** Ends replies that are not going to be written, whatever a step has made of them. */
+/** Closes replies that will not be written, also after a step has changed them. */
 
 import { discardReply } from "@sluice/runtime";
 import type { Reply } from "@sluice/contract";
@@ -6,7 +6,7 @@ import type { Reply } from "@sluice/contract";
 /** How long a reply may take to end. */
 const MAX_WAIT_MS = 250;
 
-/** Closes each reply, the outermost first. Returns what went wrong, and never rejects: rows do not wait for a broken reply. */
+/** Closes each reply, the outermost first. Returns the errors and never rejects, so that rows do not wait for a broken reply. */
 export async function closeReplies(replies: readonly Reply[]): Promise<readonly unknown[]> {
   const faults: unknown[] = [];
   for (const reply of replies) {

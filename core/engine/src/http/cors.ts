@@ -29,7 +29,7 @@ const EXPOSED = [
   "retry-after",
 ].join(", ");
 
-/** Says on the response that its origin may read it. Does nothing for an origin that is not listed. */
+/** Sets the headers that let an origin read the response. Does nothing for an unlisted origin. */
 export function allowOrigin(settings: CorsSettings, message: IncomingMessage, response: ServerResponse): void {
   const { origin } = message.headers;
   const isAny = settings.origins.includes("*");
@@ -40,7 +40,7 @@ export function allowOrigin(settings: CorsSettings, message: IncomingMessage, re
   response.setHeader("access-control-expose-headers", EXPOSED);
 }
 
-/** What a preflight asks for, where its origin is listed. `methods` are those of the path. */
+/** The answer to a preflight of a listed origin. `methods` are those of the path. */
 export function allowPreflight(
   settings: CorsSettings,
   message: IncomingMessage,

@@ -27,7 +27,7 @@ import { invalidPath, readTarget, type RequestTarget } from "./intake/request-ta
 import { serveExchange, type ServeParts } from "./serve-exchange.ts";
 import { shuttingDown } from "./listener/shutting-down.ts";
 
-/** What the public app needs of the process. */
+/** The parts of the process that the public app needs. */
 export interface PublicParts extends ServeParts {
   /** The generation for a request; `undefined` before the first one and while shutting down. */
   readonly live: (message: IncomingMessage) => Generation | undefined;
@@ -48,7 +48,7 @@ declare module "koa" {
 export function createPublicApp(parts: PublicParts): Koa {
   const app = new Koa();
   app.on("error", (error: unknown, ctx?: Koa.Context) => {
-    // Koa reports a connection that broke as well. That is the client's doing, and its row tells it.
+    // Koa also reports broken connections. The client caused them, and the row records them.
     if (ctx?.req.socket.errored !== error) parts.log.error("the public app failed", { error });
   });
   const serving: Serving = { ...parts, held: new HeldBytes(parts.clock), stalled: new StalledClients(parts.clock) };
@@ -60,7 +60,7 @@ export function createPublicApp(parts: PublicParts): Koa {
 }
 
 interface Serving extends PublicParts {
-  /** What requests keep in memory. */
+  /** The memory of requests. */
   readonly held: HeldBytes;
   /** Clients that do not read. */
   readonly stalled: StalledClients;
@@ -84,7 +84,7 @@ async function serve(ctx: Koa.Context, parts: Serving): Promise<void> {
   if (admitted !== undefined) await run(ctx, id, admitted, parts);
 }
 
-/** A request whose route is known. */
+/** A request with its route. */
 interface Admitted {
   readonly generation: Generation;
   readonly target: RequestTarget;
@@ -92,7 +92,7 @@ interface Admitted {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Checks what a request line and headers tell. Returns `undefined` where that was enough for an answer. */
+/** Checks the request line and the headers. Returns `undefined` when it has answered. */
 function admit(
   { req: message, res: response }: Koa.Context,
   id: string,

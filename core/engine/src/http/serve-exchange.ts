@@ -30,11 +30,11 @@ import { closeReplies } from "./close-replies.ts";
 import { type EstimateParts, estimateUsage, hasUnreportedUsage } from "../accounting/usage/estimate.ts";
 import type { UsageSampler } from "../accounting/usage/sample.ts";
 
-/** What serving needs of the process. */
+/** The parts of the process that serving needs. */
 export interface ServeParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Makes rows durable. Rejects when it cannot yet: it does so by itself, later. */
+  /** Makes rows durable. Rejects when it cannot at once; the ledger then retries by itself. */
   readonly record: (rows: readonly SpendRow[]) => Promise<void>;
   /** Notes a call before it is made: `note` of the ledger. `undefined`: nothing is waited for. */
   readonly note: NoteCall;
@@ -42,7 +42,7 @@ export interface ServeParts {
   readonly counting: EstimateParts;
   /** Adjusts the token estimates by reported usage, after the reply. */
   readonly sample: UsageSampler;
-  /** Keeps what happened to the newest requests. */
+  /** The records of the newest requests. */
   readonly recent: RecentRequests<ExchangeRecord>;
   readonly metrics: RequestMetrics;
 }
@@ -89,7 +89,7 @@ async function answer(
 ): Promise<void> {
   const { reply } = exchange;
   if (reply === undefined) throw new GatewayError("plugin_failed", "The pipeline ended without a reply.");
-  // It was one when it was set; a step may have changed it since.
+  // The setter checked the reply, but a step may have changed it since.
   checkReply(reply);
   switch (reply.kind) {
     case "whole": {
@@ -163,7 +163,7 @@ async function refuse(
   }
 }
 
-/** The headers of a reply, and what happened to the request where its client asks for that and may. */
+/** The headers of a reply, with the explanation if the client asks for it and may have it. */
 function headersOf(exchange: LiveExchange, outline: RouteOutline, status: number, { clock }: ServeParts): string[] {
   const headers = replyHeaders(exchange, clock);
   if (mayExplain(exchange)) headers.push(EXPLAIN_HEADER, explainHeader(recordOf(exchange, outline, status, clock)));
@@ -173,12 +173,12 @@ function headersOf(exchange: LiveExchange, outline: RouteOutline, status: number
 /** Makes the rows durable, once. Returns their cost, `undefined` when unknown or when there are none. */
 async function settle(exchange: LiveExchange, parts: ServeParts): Promise<number | undefined> {
   if (exchange.isSettled) return undefined;
-  // Only here, and rarely, does a reply wait for a count.
+  // A reply waits for a token count only here.
   if (hasUnreportedUsage(exchange)) await estimateUsage(exchange, parts.counting);
   closeAttempts(exchange, parts.clock);
   const rows = spendRows(exchange, parts.clock);
   exchange.rows = rows;
-  // The ledger has them from here on, also while it cannot write them: another settling would double them.
+  // The ledger owns the rows from here on, also before they are written. A second call would double them.
   exchange.isSettled = true;
   if (rows.length > 0) {
     try {
@@ -213,7 +213,7 @@ function toGatewayError(error: unknown): GatewayError {
 
 /** One log line for a failure that is not the client's own. */
 function report(exchange: LiveExchange, error: GatewayError, log: Log): void {
-  // Of those that the ledger refuses there may be hundreds a second: it has said so itself, once.
+  // The ledger may refuse hundreds of requests a second and logs that itself, once.
   if (error.status < 500 || isLedgerRefusal(error)) return;
   const fields = { request_id: exchange.id, generation: exchange.generation, target: exchange.attempts.at(-1)?.target.id, error };
   if (error.status === 500) log.error("request failed", fields);

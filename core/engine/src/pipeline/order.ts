@@ -65,7 +65,7 @@ function repeatFault(outer: readonly StepSettings[], step: StepSettings): Findin
   const words = wordsOf(step);
   const first = outer.find((other) => wordsOf(other) === words);
   if (first === undefined) return [];
-  return [{ at: step.at, message: `Step ${step.use} stands twice, with the same options.`, fix: "Remove one of them." }];
+  return [{ at: step.at, message: `Step ${step.use} is used twice with the same options.`, fix: "Remove one of them." }];
 }
 
 function requireFaults(

@@ -91,7 +91,7 @@ describe("a document with changes", () => {
     expect(document.bytes).toBe('{"seed": -9223372036854775807,"model":"b"}');
   });
 
-  it("replaces a member that stands twice by one", () => {
+  it("replaces a repeated member by one", () => {
     expect(documentOf('{"model":"a","x":1,"model":"b"}').with({ model: "c" }).bytes).toBe('{"model":"c","x":1}');
   });
 

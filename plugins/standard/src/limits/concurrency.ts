@@ -36,7 +36,7 @@ export class ConcurrencyLimiter {
       if (parts.held >= capacity) throw full("The gateway has as many requests under way as it may (max_in_flight).");
       const subject = identity.teamId === undefined ? "This key" : "This key, or its team,";
       throw full(
-        `${subject} has its part of the requests that the gateway may have under way (in_flight_share): ${parts.heldBy(holder)} are the key's, ${parts.held} of ${capacity} are in use.`,
+        `${subject} uses its part of the requests that the gateway may have under way (in_flight_share): ${parts.heldBy(holder)} are the key's, ${parts.held} of ${capacity} are in use.`,
       );
     }
     parts.take(holder);

@@ -22,7 +22,7 @@ export function readParameters(query: string, known: readonly string[]): Readonl
   const parameters = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
     if (!known.includes(name)) {
-      throw invalid(name, `The query parameter ${shown(name)} is not known here; known are ${known.join(", ")}.`);
+      throw invalid(name, `The query parameter ${shown(name)} is unknown. Known ones: ${known.join(", ")}.`);
     }
     if (parameters.has(name)) throw invalid(name, `The query parameter ${name} is repeated. Send it once.`);
     if (value === "") throw invalid(name, `The query parameter ${name} is empty. Give it a value or leave it out.`);

@@ -1,4 +1,4 @@
-/** The admin listener's Koa app: the master key opens every route of it, and nothing else opens one. */
+/** The admin listener's Koa app. The master key opens every route; a read key opens three of them. */
 
 import { Router, type RouterContext } from "@koa/router";
 import Koa from "koa";
@@ -19,7 +19,7 @@ export interface AdminRequest {
   readonly body: JsonObject;
 }
 
-/** An answer that is no JSON. */
+/** An answer other than JSON. */
 export class TextAnswer {
   readonly type: string;
   readonly text: string;
@@ -38,14 +38,14 @@ export type AdminRoutes = Readonly<Record<string, AdminHandler>>;
 
 const BODY_LIMITS = { maxBytes: 1024 * 1024, deadlineMs: 10_000 };
 
-/** What the app needs of the process. */
+/** The parts of the process that the app needs. */
 export interface AdminParts {
   readonly keyRing: KeyRing;
   /** Lower-case names of headers, besides `authorization`, that carry a key. */
   readonly headerNames: readonly string[];
-  /** Whether the process is on its way out: what it knows can be read, and nothing can be changed. */
+  /** Whether the process is shutting down: routes that read still answer, routes that change refuse. */
   readonly isStopping: () => boolean;
-  /** The key that reads metrics and status and nothing else; `undefined` where there is none. */
+  /** The key for metrics and status alone; `undefined` without one. */
   readonly readKey: () => Secret | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -76,7 +76,7 @@ export function createAdminApp(parts: AdminParts, routes: AdminRoutes): Koa {
   return app;
 }
 
-/** Throws where no known key is presented, the read key opens no such route, or nothing can be changed any more. */
+/** Throws for an unknown key, for a route outside the read key's, and for a change during the shutdown. */
 async function authorize(ctx: Koa.Context, parts: AdminParts): Promise<void> {
   const method = ctx.method === "HEAD" ? "GET" : ctx.method;
   const isRead = isReadKey(ctx, parts);
@@ -92,22 +92,26 @@ async function answer(ctx: RouterContext, handler: AdminHandler): Promise<void> 
   ctx.body = result instanceof TextAnswer ? result.text : result;
 }
 
-/** Refuses what no route took. `matched` are the routes of the path, for other methods. */
+/** Refuses a request that matches no route. `matched` are the path's routes for other methods. */
 function refuseUnmatched(ctx: Koa.ParameterizedContext<Koa.DefaultState, Partial<RouterContext>>): never {
   const methods = new Set(ctx.matched?.flatMap((route) => route.methods));
-  if (methods.size === 0) throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
+  if (methods.size === 0)
+    throw new GatewayError(
+      "route_not_found",
+      "This path does not exist on the admin listener. docs/administration.md lists the routes.",
+    );
   const allow = [...methods].join(", ");
   throw new GatewayError("method_not_allowed", `This path takes ${allow}.`, { headers: { allow } });
 }
 
-/** What `server.admin.read_key` opens. */
+/** The routes that `server.admin.read_key` opens. */
 const READABLE: ReadonlySet<string> = new Set(["GET /metrics", "GET /config/status", "GET /deployments"]);
 const READ_KEY_REFUSAL = "The key in server.admin.read_key reads GET /metrics, /config/status and /deployments only.";
 
 function isReadKey({ headers }: Koa.Context, { readKey, headerNames, keyRing }: AdminParts): boolean {
   const known = readKey();
   const key = known === undefined ? undefined : presentedKey(headers, headerNames);
-  // Digests are compared, so that the time says nothing of the key.
+  // Digests are compared, so that the duration reveals nothing about the key.
   return known !== undefined && key !== undefined && keyRing.fingerprint(key) === keyRing.fingerprint(known.reveal());
 }
 
@@ -121,7 +125,9 @@ async function bodyOf(ctx: Koa.Context): Promise<JsonObject> {
 function writeFailure(ctx: Koa.Context, error: unknown, log: Log): void {
   const known = isGatewayError(error);
   if (!known) log.error("an admin request failed", { path: ctx.path, error });
-  const failure = known ? error : new GatewayError("internal_error", "The gateway failed on this request; its log says how.");
+  const failure = known
+    ? error
+    : new GatewayError("internal_error", "The gateway failed on this request. Its log has the cause.");
   ctx.status = failure.status;
   for (const [name, value] of Object.entries(failure.headers ?? {})) ctx.set(name, value);
   if (failure.retryAfterMs !== undefined) ctx.set("retry-after", String(Math.max(1, Math.ceil(failure.retryAfterMs / 1_000))));

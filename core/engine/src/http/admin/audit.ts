@@ -2,14 +2,14 @@
 
 import type { Log } from "@sluice/contract";
 
-/** What was changed. */
+/** A change by an administrator. */
 export interface AuditEntry {
   /** `key.update`, `team.delete` and so on. */
   readonly action: string;
   readonly keyId?: string;
   readonly teamId?: string;
   readonly deployment?: string;
-  /** Who it is, by their own word. */
+  /** The author's name, as the request gives it. */
   readonly author?: string | undefined;
   /** Names of the fields that were set; never their values. */
   readonly fields?: readonly string[];

@@ -23,7 +23,7 @@ export async function authenticate(
   if (identity.kind !== "master") throw new GatewayError("permission_denied", "Only the master key may use the admin listener.");
 }
 
-/** A ring with the master key alone, for a process without a store. `masterKey` is asked at each look-up: its file may change. */
+/** A ring with the master key alone, for a process without a store. `masterKey` is called at each look-up, because its file may change. */
 export function masterAlone(masterKey: () => string): Pick<KeyRing, "identify"> {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const master: Identity = Object.freeze({

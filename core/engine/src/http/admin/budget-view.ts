@@ -1,10 +1,10 @@
-/** What budgets have seen, by the ledger. */
+/** The state of budgets, read from the ledger. */
 
 import { budgetPeriod } from "@sluice/kit";
 import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/contract";
 import { budgetDollars } from "./dollars.ts";
 
-/** What the look needs. */
+/** The parts of a view. */
 export interface BudgetParts {
   readonly ledger: Pick<LedgerReader, "spent">;
   /** The zone in which days begin. */
@@ -12,7 +12,7 @@ export interface BudgetParts {
   readonly clock: Clock;
 }
 
-/** What was spent in the running period of a budget, what is left and when it begins anew; without a budget, all that was spent. */
+/** The spend of a budget's current period, the rest, and the start of the next period. Without a budget: the total spend. */
 export async function budgetView(
   { maxBudgetNanoUsd: max, budgetDuration: duration }: Pick<RecordLimits, "maxBudgetNanoUsd" | "budgetDuration">,
   rows: LedgerFilter,

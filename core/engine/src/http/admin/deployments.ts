@@ -1,4 +1,4 @@
-/** Admin routes for deployments: how every target is that some generation uses, and a new beginning for one of them. */
+/** Admin routes for deployments: the state of every target in use, and the reset of one. */
 
 import { DEPLOYMENTS_KEY, type DeploymentRegistry, type DeploymentView, GatewayError, type Log } from "@sluice/contract";
 import type { SharedPool } from "../../resources/shared-pool.ts";
@@ -20,7 +20,7 @@ export function deploymentRoutes(shared: SharedPool, log: Log): AdminRoutes {
     async "POST /deployments/*id/reset"({ parameters }) {
       const { id = "" } = parameters;
       if (registry()?.reset(id) !== true) {
-        throw new GatewayError("route_not_found", "There is no such deployment; GET /deployments lists them.");
+        throw new GatewayError("route_not_found", "This deployment does not exist. GET /deployments lists the deployments.");
       }
       audit(log, { action: "deployment.reset", deployment: id });
       return { deployment: id, reset: true };

@@ -1,4 +1,4 @@
-/** Fields of an admin body: a table says what each one is, one function reads them. */
+/** Fields of an admin body: tables define them, and one function reads them. */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -6,7 +6,7 @@ import { MAX_DOLLARS, nanoUsdOf } from "@sluice/runtime";
 import { nearest } from "../../config/validate/distance.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 
-/** One field: the record's member that it changes, how it is read, and what `null` makes of it. */
+/** One field: the record's member that it changes, its reader, and the value for `null`. */
 export interface Field {
   readonly member: string;
   /** The member's value. Throws `invalid_field`, with the field as `param`. */
@@ -17,7 +17,7 @@ export interface Field {
 /** Fields by their names in a body. */
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a body changes: the record's members, and the names of the fields for the audit. */
+/** The changes of a body: the record's members, and the names of the fields for the audit. */
 export interface Changes {
   readonly members: Readonly<Record<string, unknown>>;
   readonly names: readonly string[];
@@ -36,7 +36,7 @@ export function readChanges(body: JsonObject, fields: Fields, others: readonly s
     if (value === undefined) continue;
     if (Object.hasOwn(members, member)) {
       const other = names.find((given) => fields[given]?.member === member);
-      throw invalid(name, `The fields ${other} and ${name} say the same; send one of them.`);
+      throw invalid(name, `The fields ${other} and ${name} set the same value. Send one of them.`);
     }
     members[member] = value === null ? cleared : read(value, name, nowMs);
     names.push(name);
@@ -44,13 +44,13 @@ export function readChanges(body: JsonObject, fields: Fields, others: readonly s
   return { members, names };
 }
 
-/** Refuses names that are not known, with the one that was most likely meant. */
+/** Refuses unknown names, with the most similar known one. */
 export function refuseUnknown(given: Iterable<string>, known: readonly string[], what: "field" | "query parameter"): void {
   for (const name of given) {
     if (known.includes(name)) continue;
     const meant = nearest(name, known);
     const hint = meant === undefined ? `known here: ${known.join(", ")}` : `did you mean ${meant}?`;
-    throw invalid(name, `The ${what} ${JSON.stringify(name.slice(0, 100))} is not known; ${hint}`);
+    throw invalid(name, `The ${what} ${JSON.stringify(name.slice(0, 100))} is unknown; ${hint}`);
   }
 }
 
@@ -99,18 +99,18 @@ export function readDollars(value: JsonValue, name: string): number {
   throw invalid(name, `The field ${name} must be US dollars: a number from 0 to ${MAX_DOLLARS}; null means no limit.`);
 }
 
-/** A span of a second or more, as it is written. */
+/** A span of a second or more, kept as text. */
 export function readSpan(value: JsonValue, name: string): string {
   const lengthMs = typeof value === "string" ? endOfSpan(value, 0) : undefined;
   if (lengthMs !== undefined && lengthMs >= 1_000) return value as string;
-  throw invalid(name, `The field ${name} must be a span of a second or more, as ${SPAN_FORMS}.`);
+  throw invalid(name, `The field ${name} must be a span of a second or more, such as ${SPAN_FORMS}.`);
 }
 
 /** A span from now, as the time at which it ends. */
 export function readLife(value: JsonValue, name: string, nowMs: number): number {
   const endMs = typeof value === "string" ? endOfSpan(value, nowMs) : undefined;
   if (endMs !== undefined && endMs > nowMs) return endMs;
-  throw invalid(name, `The field ${name} must be a span of time, as ${SPAN_FORMS}; null means for ever.`);
+  throw invalid(name, `The field ${name} must be a span of time, such as ${SPAN_FORMS}; null means for ever.`);
 }
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
@@ -119,7 +119,7 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d
 export function readTime(value: JsonValue, name: string, nowMs: number): number {
   const timeMs = typeof value === "string" && TIME.test(value) ? Date.parse(value) : Number.NaN;
   if (timeMs > nowMs) return timeMs;
-  throw invalid(name, `The field ${name} must be a time to come, as 2030-01-31 or 2030-01-31T12:00:00Z; null means never.`);
+  throw invalid(name, `The field ${name} must be a future time, such as 2030-01-31 or 2030-01-31T12:00:00Z; null means never.`);
 }
 
 /** A boolean. */

@@ -1,4 +1,4 @@
-/** Finds the key that an administrator means: by its id, by the key itself, or by its alias. */
+/** Finds a key by its id, by the key itself, or by its alias. */
 
 import { GatewayError, type KeyRecord, type KeyStore } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
@@ -6,7 +6,7 @@ import type { KeyRing } from "../../resources/key-ring.ts";
 import { invalid } from "./fields.ts";
 import { declaredId } from "./record-view.ts";
 
-/** What the search needs. */
+/** The parts of a search. */
 export interface KeyPlaces {
   readonly keys: KeyStore;
   readonly keyRing: KeyRing;
@@ -14,10 +14,10 @@ export interface KeyPlaces {
   readonly declared: () => readonly DeclaredKey[];
 }
 
-/** A key of one of the two places. */
+/** A key of the store or of the configuration. */
 export type FoundKey = { readonly record: KeyRecord } | { readonly declared: DeclaredKey };
 
-/** The key, wherever it lives. Throws `not_found`, with `name` as `param`. */
+/** The key, from the store or the configuration. Throws `not_found`, with `name` as `param`. */
 export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: string, name: string): Promise<FoundKey> {
   const fingerprint = keyRing.fingerprint(asked);
   const isMeant = (key: DeclaredKey): boolean =>
@@ -26,12 +26,12 @@ export async function findKey({ keys, keyRing, declared }: KeyPlaces, asked: str
   if (written !== undefined) return { declared: written };
   const record = (await keys.find(asked)) ?? (await keys.findByDigest(keyRing.digest(asked)));
   if (record !== undefined) return { record };
-  // An alias is one of a kind, and is looked at last: one that reads as another key's id does not hide that key.
+  // Aliases come last, so that an alias that equals another key's id does not hide that key.
   const named = declared().find(({ alias }) => alias === asked);
   if (named !== undefined) return { declared: named };
   const [byAlias] = (await keys.list({ alias: asked, offset: 0, limit: 1 })).keys;
   if (byAlias === undefined)
-    throw new GatewayError("not_found", "There is no such key: name it by its id, its alias or the key itself.", { param: name });
+    throw new GatewayError("not_found", "No key has this id, alias or value. GET /key/list lists the keys.", { param: name });
   return { record: byAlias };
 }
 

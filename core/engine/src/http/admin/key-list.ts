@@ -55,7 +55,10 @@ async function findAsked(places: KeyPlaces, query: URLSearchParams): Promise<Fou
   const declared = places.declared().find((candidate) => candidate.alias === alias);
   if (declared !== undefined) return { declared };
   const [record] = (await places.keys.list({ alias, offset: 0, limit: 1 })).keys;
-  if (record === undefined) throw new GatewayError("not_found", "There is no key of this alias.", { param: "key_alias" });
+  if (record === undefined)
+    throw new GatewayError("not_found", "No key has the alias in key_alias. GET /key/list lists the keys.", {
+      param: "key_alias",
+    });
   return { record };
 }
 
@@ -74,7 +77,7 @@ interface Filter {
   readonly alias?: string;
 }
 
-/** An empty parameter is none, as a form sends it. */
+/** An empty parameter counts as absent, because forms send empty values. */
 function filterOf(query: URLSearchParams): Filter {
   const [userId, teamId, alias] = ["user_id", "team_id", "key_alias"].map((name) => query.get(name) || undefined);
   return {

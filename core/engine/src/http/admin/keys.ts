@@ -1,4 +1,4 @@
-/** Admin routes for keys, in LiteLLM's words. */
+/** Admin routes for keys, with LiteLLM's names. */
 
 import { randomBytes } from "node:crypto";
 import type { Clock, JsonObject, KeyChanges, KeyConflict, KeyRecord, Log } from "@sluice/contract";
@@ -12,7 +12,7 @@ import { keyView } from "./record-view.ts";
 import { endOfSpan, SPAN_FORMS } from "./span.ts";
 import type { KeyDefaults } from "../../config/snapshot.ts";
 
-/** What the routes need. */
+/** The parts of the routes. */
 export interface KeyRouteParts extends KeyPlaces {
   readonly clock: Clock;
   readonly log: Log;
@@ -22,7 +22,7 @@ export interface KeyRouteParts extends KeyPlaces {
 
 const WHICH = "a key, or its id (token_id)";
 
-/** The routes that make and change keys. Each is one statement at the store, and in force for the very next request. */
+/** The routes that make and change keys. Each is one statement at the store and holds from the next request on. */
 export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
 
@@ -75,7 +75,9 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
         deleted.push(id);
       }
       if (deleted.length === 0)
-        throw new GatewayError("not_found", "There is no such key.", { param: Object.keys(body)[0] ?? "keys" });
+        throw new GatewayError("not_found", "None of the keys exists. GET /key/list lists the keys.", {
+          param: Object.keys(body)[0] ?? "keys",
+        });
       return { deleted_keys: deleted };
     },
     async "POST /key/regenerate"({ body }) {
@@ -93,7 +95,7 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
   };
 }
 
-/** 256 random bits behind the prefix that the specification wants. */
+/** 256 random bits after the specified prefix. */
 function newKey(): string {
   return `sk-${randomBytes(32).toString("base64url")}`;
 }
@@ -124,7 +126,8 @@ function unlessMissing(error: unknown): undefined {
 function graceEnd({ grace_period: grace = null }: JsonObject, nowMs: number): number | null {
   if (grace === null) return null;
   const endMs = typeof grace === "string" ? endOfSpan(grace, nowMs) : undefined;
-  if (endMs === undefined) throw invalid("grace_period", `The field grace_period must be a span of time, as 0s, ${SPAN_FORMS}.`);
+  if (endMs === undefined)
+    throw invalid("grace_period", `The field grace_period must be a span of time, such as 0s, ${SPAN_FORMS}.`);
   return endMs === nowMs ? null : endMs;
 }
 
@@ -136,9 +139,10 @@ function isDeclaredAlias({ declared }: KeyPlaces, alias: string): boolean {
   return declared().some((key) => key.alias === alias);
 }
 
-/** The record that a write gave back. Throws for every other outcome: the key may have been deleted since it was found. */
+/** The record that a write returned. Throws for every other outcome, such as a concurrent delete. */
 function accepted(outcome: KeyRecord | KeyConflict | undefined, members: Changes["members"]): KeyRecord {
-  if (outcome === undefined) throw new GatewayError("not_found", "There is no such key.", { param: "key" });
+  if (outcome === undefined)
+    throw new GatewayError("not_found", "The key does not exist any more. GET /key/list lists the keys.", { param: "key" });
   if (typeof outcome === "string") throw conflict(outcome, members);
   return outcome;
 }
@@ -147,10 +151,10 @@ function conflict(outcome: KeyConflict, { alias, teamId }: Changes["members"]): 
   if (outcome === "no-team") {
     return invalid(
       "team_id",
-      `There is no team ${JSON.stringify(teamId)}; make it with POST /team/new, or \`sluice teams create\`.`,
+      `The team ${JSON.stringify(teamId)} does not exist. Make it with POST /team/new or \`sluice teams create\`.`,
     );
   }
-  return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}; an alias is one of a kind.`);
+  return invalid("key_alias", `Another key has the alias ${JSON.stringify(alias)}. Choose an alias that no key has.`);
 }
 
 /** The defaults beside what a request names. A budget that it names has the period that it names, or none. */

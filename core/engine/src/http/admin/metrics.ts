@@ -9,7 +9,7 @@ import type { MetricRegistry, Sample } from "../../telemetry/metrics.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../telemetry/prometheus.ts";
 import { type AdminRoutes, TextAnswer } from "./app.ts";
 
-/** Whose state is shown. */
+/** The parts whose state the page shows. */
 export interface StateMetricParts {
   readonly edits: Pick<ConfigEdits, "status">;
   readonly shared: Pick<SharedPool, "find">;
@@ -28,7 +28,7 @@ export function metricRoutes(metrics: MetricRegistry): AdminRoutes {
   };
 }
 
-/** Adds what is known by looking: nothing of it is counted while requests are served. */
+/** Adds gauges that are read on demand: requests do not count them. */
 export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts): void {
   const { edits, shared, ledger, state } = parts;
   const gauge = (description: (typeof STATE)[keyof typeof STATE], look: () => Iterable<Sample>): void => {
@@ -60,7 +60,7 @@ export function addStateMetrics(metrics: MetricRegistry, parts: StateMetricParts
     const named = new Set(edits.status.live?.snapshot.models.flatMap(({ targets }) => targets.map(idOf)));
     const values = new Map<string, number>();
     for (const view of registry?.list() ?? []) {
-      // What stands behind a wildcard was written by a client, and is no label.
+      // A client wrote the model behind a wildcard, so it is no label.
       const id = named.has(view.id) ? view.id : `${view.provider}/*`;
       const before = values.get(id);
       values.set(id, before === undefined ? valueOf(view) : join(before, valueOf(view)));

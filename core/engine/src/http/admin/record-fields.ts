@@ -1,4 +1,4 @@
-/** The fields of keys and of teams, in LiteLLM's words. */
+/** The fields of keys and of teams, with LiteLLM's names. */
 
 import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
 import {
@@ -36,7 +36,7 @@ const SHARED: Fields = {
   blocked: { member: "blocked", read: readFlag, cleared: false },
 };
 
-/** What a body may say of a key. */
+/** The fields of a key in a body. */
 export const KEY_FIELDS: Fields = {
   key_alias: { member: "alias", read: readText, cleared: null },
   ...SHARED,
@@ -47,7 +47,7 @@ export const KEY_FIELDS: Fields = {
   spend_scope: { member: "spendScope", read: readScope, cleared: "key" },
 };
 
-/** What a body may say of a team. */
+/** The fields of a team in a body. */
 export const TEAM_FIELDS: Fields = {
   team_alias: { member: "alias", read: readText, cleared: null },
   ...SHARED,
@@ -67,7 +67,7 @@ export function readRecordChanges(body: JsonObject, fields: Fields, others: read
   );
 }
 
-/** A team of which nothing was said. */
+/** A team with defaults alone. */
 export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
   alias: null,
   models: [],
@@ -85,7 +85,7 @@ export const EMPTY_TEAM: Omit<TeamRecord, "id" | "createdAtMs"> = {
   blocked: false,
 };
 
-/** A key of which nothing was said. */
+/** A key with defaults alone. */
 export const EMPTY_KEY: Omit<KeyRecord, "id" | "digest" | "last4" | "createdAtMs"> = {
   ...EMPTY_TEAM,
   previousDigest: null,

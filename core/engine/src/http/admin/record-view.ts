@@ -1,4 +1,4 @@
-/** Keys and teams as an administrator sees them: everything but keys and their digests. */
+/** The administrator's view of keys and teams: all members except keys and their digests. */
 
 import type { JsonObject, KeyRecord, TeamRecord } from "@sluice/contract";
 import type { DeclaredKey } from "../../config/snapshot.ts";
@@ -27,7 +27,7 @@ export function declaredId({ alias }: DeclaredKey): string {
   return `yaml:${alias}`;
 }
 
-/** A key that the configuration declares. Of the key itself nothing is shown: it may be short. */
+/** A key that the configuration declares. The view has no part of the key itself, which may be short. */
 export function declaredView(key: DeclaredKey): JsonObject {
   return {
     token_id: declaredId(key),

@@ -1,4 +1,4 @@
-/** `GET /requests`: the newest requests, from the ledger and from what the process still knows, in one list. */
+/** `GET /requests`: the newest requests, from the ledger and from the process's memory, in one list. */
 
 import { rowCursor, ERROR_CODES, type JsonObject, type LedgerReader, type SpendRow } from "@sluice/contract";
 import { dollarsOf } from "@sluice/runtime";
@@ -56,11 +56,11 @@ export function requestListRoute(
 interface Found {
   /** Views by the request's id; `undefined` for one that the filter leaves out. */
   readonly found: Map<string, JsonObject | undefined>;
-  /** How far the ledger was read, where it goes on. */
+  /** The place up to which the ledger was read, when it has more. */
   readonly reached: RequestPlace | undefined;
 }
 
-/** A request stands where its first row stands: the number 1, or 0 where nothing was called. */
+/** The place of a request is that of its first row: number 1, or 0 without an upstream call. */
 async function fromLedger(
   wanted: Wanted,
   records: ReadonlyMap<string, ExchangeRecord>,
@@ -111,7 +111,7 @@ function idsAt(found: ReadonlyMap<string, JsonObject | undefined>, atMs: number)
   return [...found].filter(([, one]) => one?.["started_at"] === at).map(([id]) => id);
 }
 
-/** What the client got, as far as it is known. */
+/** The client's status, if it is known. */
 interface Status {
   readonly status: number | null;
   readonly error: string | null;

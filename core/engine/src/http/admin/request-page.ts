@@ -3,7 +3,7 @@
 import { isObject } from "@sluice/kit";
 import type { JsonObject } from "@sluice/contract";
 
-/** Where a page ends: requests that began later, and these of the same millisecond, have been shown. */
+/** The end of a page: later requests, and the listed ones of the same millisecond, have been shown. */
 export interface RequestPlace {
   readonly atMs: number;
   readonly ids: readonly string[];
@@ -17,7 +17,7 @@ export function cursorOf({ atMs, ids }: RequestPlace): string {
   return Buffer.from(JSON.stringify([atMs, ids])).toString("base64url");
 }
 
-/** The place of a cursor; `undefined` for a text that is none. */
+/** The place of a cursor; `undefined` for another text. */
 export function placeOfCursor(cursor: string): RequestPlace | undefined {
   try {
     const [atMs, ids] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as [unknown, unknown];
@@ -66,7 +66,7 @@ function joined(place: RequestPlace, other: RequestPlace | undefined): RequestPl
   return other?.atMs === place.atMs ? { atMs: place.atMs, ids: [...new Set([...other.ids, ...place.ids])] } : place;
 }
 
-/** The pages of several workers as one: what a worker has in its memory says more than the ledger. */
+/** Joins the pages of several workers: a worker's memory has more detail than the ledger. */
 export function joinRequests(
   values: readonly { readonly value: Record<string, unknown> }[],
   after: RequestPlace | undefined,

@@ -1,4 +1,4 @@
-/** Admin route for one request: what happened to it, step by step. */
+/** Admin route for the explanation of one request, step by step. */
 
 import { requestIdIn } from "@sluice/runtime";
 import { GatewayError, type LedgerFilter, type LedgerReader, type SpendRow } from "@sluice/contract";
@@ -27,7 +27,10 @@ export function requestRoutes(recent: RecentRequests<ExchangeRecord>, ledger: Pi
       const named = first === undefined ? undefined : recent.find(first.requestId);
       if (named !== undefined) return describeRecord(named);
       if (first !== undefined) return fromLedger(first, rows);
-      throw new GatewayError("route_not_found", "There is no such request, or nothing is known of it any more.");
+      throw new GatewayError(
+        "route_not_found",
+        "The request does not exist, or its record was dropped. GET /requests lists the known ones.",
+      );
     },
   };
 }
@@ -42,7 +45,7 @@ async function rowsOf(ids: Pick<LedgerFilter, "requestId" | "completionId">, led
   return rows.filter((row) => row.requestId === requestId).toSorted((a, b) => a.attempt - b.attempt);
 }
 
-/** An explanation by the rows, of which there is at least one. What only the process knew is null: the steps, and how long all of it took. */
+/** An explanation from at least one row. The steps and the total time are null, because only the process knew them. */
 function fromLedger(first: SpendRow, inOrder: readonly SpendRow[]) {
   return {
     request_id: first.requestId,

@@ -1,11 +1,11 @@
-/** Spans of time as LiteLLM writes them: those of the configuration, and weeks and calendar months. */
+/** Spans of time in LiteLLM's form: those of the configuration, and weeks and calendar months. */
 
 import { parseDuration } from "@sluice/kit";
 
 const DAY_MS = 86_400_000;
 const MAX_MS = 3_650 * DAY_MS;
 
-/** What a span may look like, for people. */
+/** The forms of a span, for messages. */
 export const SPAN_FORMS = "30s, 10m, 1h, 7d, 2w or 1mo";
 
 /**
@@ -25,7 +25,7 @@ function addMonths(fromMs: number, months: number): number {
   const from = new Date(fromMs);
   const to = new Date(fromMs);
   to.setUTCMonth(from.getUTCMonth() + months);
-  // The 31st of a month without one becomes the first days of the next: back to the last of the month that was meant.
+  // In a month without a 31st the date overflows into the next month. It is set back to the last day.
   if (to.getUTCDate() !== from.getUTCDate()) to.setUTCDate(0);
   return to.getTime();
 }

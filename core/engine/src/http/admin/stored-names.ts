@@ -4,10 +4,10 @@ import type { KeyStore, TeamStore } from "@sluice/contract";
 import { type HasName, matchesName } from "../../pipeline/steps/condition-names.ts";
 
 const PAGE = 200;
-/** A pattern is held against so many keys at most; beyond them it counts as known. */
+/** Maximum of keys that a pattern is compared with. With more keys, it counts as known. */
 const MAX_KEYS = 2_000;
 
-/** Asks the store for a name. A store that does not answer counts as one that has it: nothing is warned of then. */
+/** Looks up a name in the store. A store that does not answer counts as having it, so that no warning appears. */
 export function storedNames(keys: KeyStore, teams: TeamStore): HasName {
   return async ({ kind, pattern }) => {
     try {

@@ -1,4 +1,4 @@
-/** Admin routes for teams, in LiteLLM's words. */
+/** Admin routes for teams, with LiteLLM's names. */
 
 import { randomBytes } from "node:crypto";
 import {
@@ -18,7 +18,7 @@ import type { KeyPlaces } from "./find-key.ts";
 import { EMPTY_TEAM, TEAM_FIELDS, readRecordChanges } from "./record-fields.ts";
 import { declaredView, keyView, teamView } from "./record-view.ts";
 
-/** What the routes need. */
+/** The parts of the routes. */
 export interface TeamRouteParts extends KeyPlaces, BudgetParts {
   readonly teams: TeamStore;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ const WHICH = "the id of a team";
 /** Keys that the page of one team shows; `GET /key/list?team_id=` shows them all. */
 const SHOWN_KEYS = 100;
 
-/** The routes of teams. A change is in force for the very next request of every key of the team. */
+/** The routes of teams. A change holds from the next request of every key of the team on. */
 export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
   const { teams, keys, keyRing, clock, log, declared } = parts;
 
@@ -56,7 +56,8 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
       const { team_id: wanted = null } = body;
       const id = wanted === null ? `team_${randomBytes(9).toString("base64url")}` : readText(wanted, "team_id");
       const record: TeamRecord = { ...EMPTY_TEAM, ...members, id, createdAtMs: nowMs };
-      if (!(await teams.insert(record))) throw invalid("team_id", `The team ${JSON.stringify(id)} exists already.`);
+      if (!(await teams.insert(record)))
+        throw invalid("team_id", `The team ${JSON.stringify(id)} exists already. Choose another id, or use POST /team/update.`);
       keyRing.forget();
       audit(log, { action: "team.new", teamId: id, fields: names });
       return teamView(record);
@@ -106,7 +107,7 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
   };
 }
 
-/** A declared key outlives its team, and would then be bounded by nothing. */
+/** Refuses to delete the team of a declared key: without the team the key would have no limits. */
 function refuseDeclaredMembers({ declared }: TeamRouteParts, id: string): void {
   const member = declared().find(({ teamId }) => teamId === id);
   if (member === undefined) return;
@@ -118,5 +119,5 @@ function refuseDeclaredMembers({ declared }: TeamRouteParts, id: string): void {
 }
 
 function noTeam(name: string): GatewayError {
-  return new GatewayError("not_found", "There is no such team.", { param: name });
+  return new GatewayError("not_found", "This team does not exist. GET /team/list lists the teams.", { param: name });
 }

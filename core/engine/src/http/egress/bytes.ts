@@ -5,13 +5,13 @@ import { pipeline } from "node:stream/promises";
 import { closing } from "@sluice/runtime";
 import { type BytesReply, GatewayError, isGatewayError } from "@sluice/contract";
 
-/** What writing to a client that has left fails with. Faults of an upstream are gateway errors by the time they come here. */
+/** Errors of a write to a client that has left. Faults of an upstream are gateway errors here. */
 const CLIENT_GONE = new Set(["ERR_STREAM_PREMATURE_CLOSE", "EPIPE", "ECONNRESET"]);
 
 /**
  * Writes bytes to their end, with back-pressure. The rows are durable before the end; a failure destroys the connection, so
- * that a cut body looks cut. Rejects with the reason of `signal` where that ended the exchange: a client that has left is
- * `client_closed`, whatever error the write to its socket came to.
+ * that a cut body looks cut. Rejects with the reason of `signal` when that ended the exchange: a client that has left is
+ * `client_closed`, for any error of its socket.
  */
 export async function writeBytes(
   response: ServerResponse,

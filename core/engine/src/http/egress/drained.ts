@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 
-/** Resolves when the client has caught up, or is gone. */
+/** Resolves when the client has read its backlog, or is gone. */
 export function drained(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

@@ -8,7 +8,7 @@ import type { LiveExchange } from "../../pipeline/exchange.ts";
 export function replyHeaders(exchange: LiveExchange, clock: Clock): string[] {
   const { attempts } = exchange;
   const headers = ["x-request-id", exchange.id, "x-sluice-generation", String(exchange.generation)];
-  // Of attempts beside each other, the one that answered; where none did, the last.
+  // Of parallel attempts, the one that answered, or else the last.
   const last = attempts.findLast(({ error }) => error === undefined) ?? attempts.at(-1) ?? SERVED.get(exchange);
   if (last !== undefined) {
     exchange.overheadMs = overheadMs(exchange, clock);
@@ -37,7 +37,7 @@ function overheadMs(exchange: LiveExchange, clock: Clock): number {
 /** Clients take 16 KB of headers in all. */
 const MAX_VALUE_CHARACTERS = 1_000;
 
-/** A header value may hold visible ASCII only; a model id may hold anything, half of a character too, and be as long as a body. */
+/** Makes a header value, which is visible ASCII, from a model id, which may be any text of any length. */
 function headerSafe(value: string): string {
   const short = value.slice(0, MAX_VALUE_CHARACTERS);
   return /^[\x20-\x7e]*$/.test(short) ? short : encodeURIComponent(short.toWellFormed());

@@ -5,22 +5,22 @@ import type { ServerResponse } from "node:http";
 /** A comment, which every reader of events passes over (WHATWG HTML 9.2.6). */
 const PING = ": ping\n\n";
 
-/** One timer for the stream looks so often within a silence, instead of every write moving one or asking for the time. */
+/** Checks of one interval timer within a heartbeat. A timer that every write resets would cost more. */
 const LOOKS = 4;
 
 /** The heartbeat of one stream. */
 export interface Heartbeat {
-  /** Something else was written. */
+  /** Records another write. */
   wrote(): void;
-  /** Nothing is written any more. */
+  /** Stops the heartbeat. */
   stop(): void;
 }
 
 const SILENT: Heartbeat = { wrote() {}, stop() {} };
 
 /**
- * Writes a comment whenever nothing was written for so long, or up to a fourth longer; never, for 0. The head must have been
- * decided, because a comment sends it. A client that has not read what it was sent gets none.
+ * Writes a comment after this time without a write, or up to a fourth later; never, for 0. The response head must be final,
+ * because a comment sends it. A client with unread data gets no comment.
  */
 export function startHeartbeat(response: ServerResponse, everyMs: number): Heartbeat {
   if (everyMs === 0) return SILENT;

@@ -7,7 +7,7 @@ import { errorBody, GatewayError } from "@sluice/contract";
 import { unknownVersion } from "../intake/framing.ts";
 import { requestId } from "../intake/request-id.ts";
 
-/** A socket of Node's server: the response under way hangs on it. Node's own handler asks the same. */
+/** A socket of Node's server, with its response under way. Node's own handler reads the same member. */
 type AnsweringSocket = Socket & { readonly _httpMessage?: { readonly _headerSent: boolean } | null };
 
 /** Answers and closes the connection. Does nothing when the client is gone or an answer is under way. */
@@ -39,5 +39,5 @@ function refusalOf(code: string | undefined): GatewayError {
     return new GatewayError("headers_too_large", "The request's headers are too large: send at most 16 KiB of them.");
   }
   if (code === "HPE_INVALID_VERSION" || code === "HPE_PAUSED_H2_UPGRADE") return unknownVersion();
-  return new GatewayError("invalid_header", "This is not a valid HTTP request.");
+  return new GatewayError("invalid_header", "The request is not valid HTTP. Send HTTP/1.1 with one header for each line.");
 }

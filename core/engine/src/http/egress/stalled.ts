@@ -1,15 +1,15 @@
-/** Clients that do not read: what waits for them does not wait for ever. */
+/** Cuts clients that do not read their replies. */
 
 import type { ServerResponse } from "node:http";
 import { type Clock, GatewayError } from "@sluice/contract";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 
-/** A client that takes less than this while a part of its reply waits counts as one that takes nothing. */
+/** Minimum rate of a client with unsent data. A slower one counts as stalled. */
 const MIN_BYTES_PER_SECOND = 1_024;
-/** Looks within the time limit: a client is cut at most an eighth later than it says. */
+/** Checks within the time limit: a client is cut at most an eighth later. */
 const LOOKS = 8;
 
-/** A response that is watched. */
+/** A watched response. */
 export interface Watched {
   readonly exchange: LiveExchange;
   readonly response: ServerResponse;
@@ -18,7 +18,7 @@ export interface Watched {
   takenThen: number;
 }
 
-/** The responses that have one time limit, and the timer that looks at all of them. */
+/** The responses with one time limit, and the timer that checks them. */
 interface Round {
   readonly timeoutMs: number;
   readonly leastBytes: number;
@@ -28,9 +28,9 @@ interface Round {
 
 /**
  * Cuts the connection of a client that took less than 1 KiB a second for its time limit while a part of its reply waited; the
- * exchange is aborted with `client_stalled`. The timer is ours: a socket's own starts anew with a write that the system took
- * in part. The system's own buffers come first, some megabytes with a client near by: what lies there is not seen from here.
- * One timer looks at all responses: most of them end before it looks once.
+ * exchange is aborted with `client_stalled`. A socket's own timer restarts with every partial write, so it is not used. The system's
+ * buffers, some megabytes for a near client, fill first; their content counts as read. One timer checks all responses: most of them
+ * end before its first check.
  */
 export class StalledClients {
   readonly #clock: Clock;
@@ -75,7 +75,7 @@ function look(watched: Watched, nowMs: number): void {
   const { exchange, response, round } = watched;
   if (response.destroyed) return;
   const taken = takenBytes(response);
-  // Nothing waits, or another reply of the connection comes first: the upstream, the body and that reply have clocks of their own.
+  // Nothing is unsent, or another reply of the connection goes first. Upstream, body and that reply have limits of their own.
   const isWaiting = taken !== undefined && response.writableLength > 0;
   if (!isWaiting || taken - watched.takenThen >= round.leastBytes) {
     watched.sinceMs = nowMs;
@@ -86,7 +86,7 @@ function look(watched: Watched, nowMs: number): void {
   }
 }
 
-/** Bytes that the system has taken of what was written to the connection; `undefined` while the reply is not its turn. */
+/** Bytes of the connection that the system has accepted; `undefined` while another reply goes first. */
 function takenBytes({ socket }: ServerResponse): number | undefined {
   return socket === null ? undefined : socket.bytesWritten - socket.writableLength;
 }

@@ -7,9 +7,9 @@ import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
 const END = "data: [DONE]\n\n";
-/** Text that waits for the end of the turn is written at once when it is longer than this. */
+/** Buffered text that is longer than this is written before the end of the event loop's turn. */
 const MAX_PENDING_CHARACTERS = 65_536;
-/** A stream whose exchange was ended ends by itself within this; one that does not is cut. */
+/** The time in which a stream must end after its exchange. A later one is cut. */
 const GRACE_MS = 250;
 
 /**
@@ -53,7 +53,7 @@ interface End {
   isCut: boolean;
 }
 
-/** What a stream ended with; what its signal says when it does not end by itself. One race for a stream, none for a frame. */
+/** The result of a stream, or the reason of its signal. The race is per stream, not per frame. */
 async function untilCut(
   written: Promise<GatewayError | undefined>,
   signal: AbortSignal,

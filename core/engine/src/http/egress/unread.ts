@@ -1,16 +1,16 @@
-/** Bodies that are refused before they are read: the answer goes out, the rest is thrown away unparsed, the connection closes. */
+/** Bodies that are refused unread: the answer is sent, the rest is discarded without parsing, the connection closes. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** How long a client that still writes may go on, in milliseconds, before its connection closes. */
 const LINGER_MS = 2_000;
-/** One read of all these connections together is thrown away in so many milliseconds: 64 MB a second, some percent of a core. */
+/** The interval in which all these connections together discard one read: 64 MB a second, some percent of a core. */
 const READ_EVERY_MS = 1;
-/** What is left of a body below this is read to its end, and the connection is used again. */
+/** A smaller rest of a body is read to its end, and the connection is used again. */
 const MAX_SMALL_BODY_BYTES = 65_536;
 
-/** Whether more of the request is to come than is read to keep its connection. */
+/** Whether the rest of the request is too large to be read for the connection's sake. */
 export function isLargeRest(request: IncomingMessage): boolean {
   if (request.complete) return false;
   const { "transfer-encoding": coding, "content-length": length = 0 } = request.headers;
@@ -19,14 +19,14 @@ export function isLargeRest(request: IncomingMessage): boolean {
 
 /**
  * Makes a reply the last of its connection, before its head is written, and takes the connection from the HTTP parser. Closing under
- * a client that still writes resets the connection, and the client may lose the answer (RFC 9112 9.6). So our side ends behind the
- * answer, and what comes is thrown away until the client ends its side, for two seconds at most.
+ * a client that still writes resets the connection, and the client may lose the answer (RFC 9112 9.6). So the gateway ends
+ * its side after the answer and discards data until the client ends its side, for two seconds at most.
  */
 export function leaveUnread(response: ServerResponse): void {
   const { req: request } = response;
   const { socket } = request;
   response.shouldKeepAlive = false;
-  // What the parser still has of this read.
+  // The parser's rest of this read.
   request.push = () => false;
   const discard = (): void => {
     socket.pause();
@@ -37,7 +37,7 @@ export function leaveUnread(response: ServerResponse): void {
   socket.on("data", discard);
   socket.removeAllListeners("data");
   socket.on("data", discard);
-  // Node calls this behind the last reply of a connection.
+  // Node calls this after the last reply of a connection.
   socket.destroySoon = () => linger(socket);
 }
 
@@ -49,7 +49,7 @@ function linger(socket: Socket): void {
   socket.resume();
 }
 
-/** Connections of which more may be thrown away, in their order. */
+/** Connections with data to discard, in their order. */
 const waiting: Socket[] = [];
 
 function readNext(): void {

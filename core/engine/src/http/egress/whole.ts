@@ -4,10 +4,10 @@ import type { ServerResponse } from "node:http";
 import type { WholeReply } from "@sluice/contract";
 import { drained } from "./drained.ts";
 
-/** A reply of more bytes goes out in pieces of this size: the next one when the client has taken those before. */
+/** The piece size of a longer reply. A piece is written when the client has read the one before. */
 const PIECE_BYTES = 65_536;
 
-/** Writes a reply: at once, or piece by piece where it is long, so that what waits for a client that reads slowly is kept once. */
+/** Writes a reply. A long one goes out in pieces, so that a slow client's data is held once. */
 export function writeWhole(response: ServerResponse, reply: WholeReply, headers: string[]): Promise<void> | undefined {
   const { pieces } = reply.document;
   if (pieces !== undefined) return writePieces(response, reply.status, pieces, headers);

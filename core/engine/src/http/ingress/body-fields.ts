@@ -1,4 +1,4 @@
-/** Tables of body fields: the check of a request, and the schema of its documentation, from one and the same data. */
+/** Tables of body fields. The check of a request and the schema of its documentation are made from them. */
 
 import { GatewayError, type JsonObject, type JsonSchema } from "@sluice/contract";
 import { compileShape, formatPlace, type ShapeCheck } from "./shape.ts";

@@ -1,4 +1,4 @@
-/** Members that would change what objects are where a step copies them carelessly: refused outside of values that are opaque. */
+/** Refuses members such as `__proto__`, which change an object's prototype when a step copies them. Opaque values may have them. */
 
 import { GatewayError, type JsonObject, type JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
@@ -31,7 +31,8 @@ function visit(value: JsonValue | undefined, place: string, depth: number): void
   }
   if (!isObject(value)) return;
   for (const name of Object.keys(value)) {
-    if (DANGEROUS.has(name)) throw new GatewayError("invalid_field", `The field ${name} is not allowed.`, { param: name });
+    if (DANGEROUS.has(name))
+      throw new GatewayError("invalid_field", `The field ${name} is not allowed. Remove it.`, { param: name });
     const member = value[name];
     if (typeof member !== "object") continue;
     const inner = below(place, name, depth);

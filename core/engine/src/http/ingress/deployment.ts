@@ -2,7 +2,7 @@
 
 import { type ClientRequest, GatewayError, type JsonDocument } from "@sluice/contract";
 
-/** Prefixes of the reference API itself. They work whatever the providers are called. */
+/** Prefixes of the reference API itself. They work with any names of providers. */
 const REFERENCE_PREFIXES = new Set(["ref", "openai"]);
 
 /** A model named by a path. */
@@ -15,7 +15,7 @@ export interface Deployment {
 
 /**
  * The deployment of a request, `undefined` on any other route. Throws `route_not_found` for a prefix that is neither the
- * reference API's nor a provider's, and `invalid_field` for escapes that are none.
+ * reference API's nor a provider's, and `invalid_field` for invalid escapes.
  */
 export function readDeployment(client: ClientRequest, isProvider: (name: string) => boolean): Deployment | undefined {
   const { deployment, provider = "ref" } = client.parameters;
@@ -27,7 +27,7 @@ export function readDeployment(client: ClientRequest, isProvider: (name: string)
   return { model, otherModels: provider === "ref" ? [] : [`${provider}/${model}`] };
 }
 
-/** A body in which the path's model stands, whatever model it named itself. */
+/** A body with the path's model in place of its own. */
 export function withDeployment(document: JsonDocument, { model }: Deployment): JsonDocument {
   return document.with({ model });
 }

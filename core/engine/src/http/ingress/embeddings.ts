@@ -5,7 +5,7 @@ import { compileFields, type FieldTable, invalidField } from "./body-fields.ts";
 import { GATEWAY_FIELDS } from "./gateway-fields/table.ts";
 import { takeGatewayFields } from "./gateway-fields/gateway-fields.ts";
 
-/** Inputs of one request at most (platform.openai.com/docs/api-reference/embeddings/create). */
+/** Maximum of inputs of one request (platform.openai.com/docs/api-reference/embeddings/create). */
 const MAX_INPUTS = 2_048;
 
 /** Every field that an embeddings request may hold and the gateway knows. */

@@ -1,4 +1,4 @@
-/** Image requests of the reference dialect. Which sizes and qualities there are is the model's affair. */
+/** Image requests of the reference dialect. The model defines its sizes and qualities. */
 
 import type { ClientRequest, GatewayRequest, JsonDocument } from "@sluice/contract";
 import { compileFields, type FieldTable } from "./body-fields.ts";

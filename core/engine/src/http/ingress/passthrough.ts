@@ -1,4 +1,4 @@
-/** Native requests: the bytes as they are, and what the gateway reads of them for limits, rows and guardrails. */
+/** Native requests: the unchanged bytes, and the parts that limits, rows and guardrails read. */
 
 import { isUtf8 } from "node:buffer";
 import { type ClientRequest, GatewayError, type GatewayRequest, isGatewayError, type JsonObject } from "@sluice/contract";
@@ -16,7 +16,7 @@ import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fiel
 import { LIMITS, MAX_MEMBERS, tooManyMembers } from "./bytes/json.ts";
 import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";
 
-/** A body that does not call itself JSON is looked at up to this size: beyond, it is a file. */
+/** A body of another content type is checked for JSON up to this size. A larger one is a file. */
 const MAX_LOOK_BYTES = 8 * 1024 * 1024;
 
 /** As other routes have it: many inputs may come as tokens. */
@@ -42,9 +42,8 @@ export function withoutNativeBody(client: ClientRequest): GatewayRequest {
 
 /**
  * The request of a native body. A JSON object is read by the rules of the other routes, whatever its content type says: the upstream
- * may read it all the same. Throws `invalid_json` beyond their bounds and `invalid_field` for a member that stands twice or whose name
- * parsers read differently. A body that is
- * no JSON names no model; what it means is the upstream's business.
+ * may read it all the same. Throws `invalid_json` beyond their bounds and `invalid_field` for a repeated member, or one whose
+ * name parsers read differently. A body other than JSON names no model, and its meaning is the upstream's.
  */
 export function receiveNative(bytes: Buffer, contentType: string | undefined, client: ClientRequest): GatewayRequest {
   return atOnce(nativeStages(bytes, contentType, client));
@@ -69,9 +68,9 @@ export function* nativeStages(bytes: Buffer, contentType: string | undefined, cl
 
 function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Stages<JsonObject> {
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(contentType.trim());
-  // What stands before the first part of a form is nothing.
+  // Data before the first part of a form has no meaning.
   if (contentType.startsWith("multipart/") || (!isJson && bytes.length > MAX_LOOK_BYTES)) return NO_MEMBERS;
-  // Decoders differ in what they make of other bytes: such a body is not read, and no guardrail lets it pass.
+  // Decoders read other bytes differently. Such a body is not read, and every guardrail refuses it.
   if (!beginsObject(bytes) || !isUtf8(bytes)) return NO_MEMBERS;
   const text = withoutMark(bytes.toString("utf8"));
   const maxNodes = /embed/i.test(path) ? MAX_EMBEDDING_NODES : LIMITS.maxNodes;
@@ -91,7 +90,7 @@ function* read(bytes: Buffer, contentType: string, { path }: ClientRequest): Sta
   for (const { key } of members) {
     if (seen.has(key)) {
       const shown = key.slice(0, 80);
-      throw new GatewayError("invalid_field", `The field ${shown} stands twice in the body.`, { param: shown });
+      throw new GatewayError("invalid_field", `The field ${shown} is repeated in the body. Send it once.`, { param: shown });
     }
     seen.add(key);
   }
@@ -109,7 +108,7 @@ function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-/** What a text holds: no value where it is no JSON. */
+/** The value of a text; none for text that is not JSON. */
 function parsed(text: string, limits: ShapeLimits): Sliced {
   // Depth and size are checked before any code recurses into the text.
   const { members, fault } = readMembers(text, limits);

@@ -25,10 +25,10 @@ const RECEIVERS: Partial<Record<Operation, Receive>> = {
   spend: receiveSpend,
 };
 
-/** Values that a body may hold, where it is not the usual number: 2,048 inputs may come as tokens. */
+/** Maximum of values of a body, by operation: 2,048 inputs may be tokens. */
 const MAX_NODES: Partial<Record<Operation, number>> = { embeddings: 2_000_000 };
 
-/** Bytes of a body at most, where it is not `server.max_body`: a calculation counts the tokens of all of them. */
+/** Maximum of bytes of a body, by operation, besides `server.max_body`: a calculation counts the tokens of all bytes. */
 const MAX_BYTES: Partial<Record<Operation, number>> = { spend: 1_048_576 };
 
 const BODY_DEADLINE_MS = 30_000;
@@ -58,7 +58,7 @@ export async function receiveRequest(
     coding: coding === "unknown" ? undefined : coding,
     hold,
   });
-  // A small body is read in one go: stages cost more than they are worth.
+  // A small body is read without stages, which would cost more than they save.
   if (!isLarge(bytes)) return requestOf(readJson(bytes, MAX_NODES[operation]), operation, receive, client, deployment);
   return inSlices(requestStages(bytes, operation, receive, client, deployment), bytes.length);
 }

@@ -1,18 +1,18 @@
-/** Credentials that a client put where none belong: as the model, the user, a tag or a note. They reach no row, message or log. */
+/** Removes credentials from a request's model, user, tags and notes, so that none reaches a row, message or log. */
 
 import type { GatewayRequest, JsonObject } from "@sluice/contract";
 
 const REPLACEMENT = "[redacted]";
 
 /**
- * Texts that are credentials by their form: keys of gateways and providers, AWS key ids, tokens of three parts. Long enough that
- * no id of a model has the form.
+ * Texts with the form of a credential: keys of gateways and providers, AWS key ids, tokens of three parts. Their minimum length keeps
+ * ids of models out.
  */
 const CREDENTIAL =
   /\b(?:(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|(?:AIza|gsk_|hf_|xai-|gh[a-z]_)[A-Za-z0-9_-]{20,}|AKIA[0-9A-Z]{16}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*)/g;
 const SHORTEST = 20;
 
-/** A request without credentials in what is recorded of it; the same object where there is none. The body that goes on is untouched. */
+/** A request without credentials in its recorded fields; the same object without any. The forwarded body stays unchanged. */
 export function withoutCredentials(request: GatewayRequest): GatewayRequest {
   const model = redact(request.model);
   const endUser = request.endUser === null ? null : redact(request.endUser);

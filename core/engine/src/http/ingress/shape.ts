@@ -1,5 +1,5 @@
 /**
- * Shapes of JSON values: a part of JSON Schema, compiled once to a function that allocates nothing while all is well.
+ * Shapes of JSON values: a part of JSON Schema, compiled once to a function that allocates nothing for a valid value.
  * Read: type, enum, const, minimum, maximum, minLength, maxLength, pattern, minItems, maxItems, maxProperties, items,
  * properties, required, additionalProperties (a schema), anyOf, and anyOf with `discriminator.propertyName`.
  */
@@ -7,7 +7,7 @@
 import type { JsonSchema, JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 
-/** What is wrong with a value, and where: `path` leads from the value to the part that is meant. */
+/** A fault of a value. `path` leads from the value to the faulty part. */
 export interface ShapeFault {
   readonly path: (string | number)[];
   /** The second half of a sentence whose first half is the path: `must be a number`. */
@@ -33,7 +33,7 @@ export function compileShape(schema: JsonSchema): ShapeCheck {
   };
 }
 
-/** A fault's place as a client reads it: `messages[2].content[1]`. */
+/** A fault's place in messages: `messages[2].content[1]`. */
 export function formatPlace(path: readonly (string | number)[]): string {
   return path.map((part, index) => (typeof part === "number" ? `[${part}]` : index === 0 ? part : `.${part}`)).join("");
 }
@@ -118,7 +118,7 @@ function membersCheck(schema: JsonSchema): ShapeCheck | undefined {
   };
 }
 
-/** One of several shapes that differ in their type: the one whose type fits says what is wrong. */
+/** One of several shapes of different types. The shape with the value's type reports the fault. */
 function anyCheck(branches: readonly JsonSchema[]): ShapeCheck {
   const compiled = branches.map((branch) => ({ types: typesOf(branch), check: compileShape(branch) }));
   const expected = branches.map((branch) => wordsOf(branch, typesOf(branch))).join(" or ");
@@ -177,7 +177,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-/** What a schema asks for, in words. `x-words` wins. */
+/** The expectation of a schema as text. `x-words` wins. */
 function wordsOf(schema: JsonSchema, types: readonly string[]): string {
   if (typeof schema["x-words"] === "string") return schema["x-words"];
   if (Array.isArray(schema.enum)) return `one of ${schema.enum.filter((value) => value !== null).join(", ")}`;

@@ -56,7 +56,7 @@ function checkForm({ model, messages, completion_response: reply }: JsonObject):
   if (!isGiven(messages)) throw invalidField(["messages"], "is missing");
 }
 
-/** Clients write null for what they leave out. */
+/** Null counts as absent: clients send it for unset fields. */
 function isGiven(field: unknown): boolean {
   return field !== undefined && field !== null;
 }

@@ -1,4 +1,4 @@
-/** The header `expect`: a client that waits for a word before it sends its body. */
+/** The header `expect`: its client waits for "100 continue" before it sends its body. */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { GatewayError } from "@sluice/contract";
@@ -20,10 +20,14 @@ export function withLateContinue(handler: RequestListener): RequestListener {
 
 /** Refuses every other expectation (RFC 9110 10.1.1). */
 export function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const refusal = new GatewayError("invalid_header", "The gateway knows no expectation but 100-continue.", {
-    status: 417,
-    param: "expect",
-    headers: { connection: "close" },
-  });
+  const refusal = new GatewayError(
+    "invalid_header",
+    "The gateway supports the expectation 100-continue only. Send the request without the header expect.",
+    {
+      status: 417,
+      param: "expect",
+      headers: { connection: "close" },
+    },
+  );
   writeError(response, refusal, ["x-request-id", requestId(Date.now())]);
 }

@@ -1,4 +1,4 @@
-/** From method and path to a route of the live generation: HEAD is answered where GET is, every refusal says what there is. */
+/** Finds the route of a method and path in the live generation. HEAD uses the route of GET. A refusal names the methods of the path. */
 
 import { GatewayError } from "@sluice/contract";
 import type { Generation } from "../../generation/generation.ts";
@@ -12,7 +12,7 @@ export type FoundRoute =
       readonly kind: "route";
       readonly route: CompiledRoute;
       readonly parameters: Readonly<Record<string, string>>;
-      /** Where the request goes, without a trailing slash that the route does not have. */
+      /** The request's path, without a trailing slash that the route does not have. */
       readonly target: RequestTarget;
     }
   | { readonly kind: "options"; readonly methods: readonly string[] };
@@ -32,11 +32,11 @@ export function findRoute(generation: Generation, method: string, asked: Request
     if (method !== "OPTIONS") throw wrongMethod(method, methods);
     return { kind: "options", methods };
   }
-  // In a native path some endpoints have one in the name of a model: the step that forwards it decides.
+  // A native path may have an encoded slash in a model's name: the step that forwards it decides.
   return { kind: "route", route: match.value, parameters: match.parameters, target };
 }
 
-/** One trailing slash is dropped where a route of the gateway's own stands without it. A native path keeps it. */
+/** Drops one trailing slash if the gateway has a route without it. A native path keeps it. */
 function withoutSlash(routes: Generation["routes"], method: string, target: RequestTarget): RequestTarget {
   if (!target.path.endsWith("/") || target.path === "/") return target;
   const path = target.path.slice(0, -1);
@@ -45,7 +45,7 @@ function withoutSlash(routes: Generation["routes"], method: string, target: Requ
   return isOwn ? { ...target, path } : target;
 }
 
-/** Methods as `allow` says them: HEAD goes wherever GET goes. */
+/** The value of `allow`. HEAD is allowed wherever GET is. */
 function withHead(methods: readonly string[]): readonly string[] {
   return methods.includes("GET") && !methods.includes("HEAD") ? [...methods, "HEAD"] : methods;
 }

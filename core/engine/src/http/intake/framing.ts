@@ -1,4 +1,4 @@
-/** Versions and transfer codings of requests: what the gateway does not know is refused, never guessed (RFC 9112 2.3 and 6.1). */
+/** Versions and transfer codings of requests. Unknown ones are refused (RFC 9112 2.3 and 6.1). */
 
 import type { IncomingMessage, RequestListener } from "node:http";
 import { GatewayError } from "@sluice/contract";
@@ -7,7 +7,7 @@ import { requestId } from "./request-id.ts";
 
 const VERSIONS: ReadonlySet<string> = new Set(["1.1", "1.0"]);
 
-/** Their framing is in doubt: what follows on the connection may be a part of the body. */
+/** The framing is ambiguous: later bytes of the connection may belong to the body. */
 const CLOSE = { connection: "close" };
 
 /** A handler that refuses such requests before anything reads them, and ends their connection. */
@@ -23,13 +23,13 @@ function framingFault({ httpVersion, headers: { "transfer-encoding": coding } }:
   if (!VERSIONS.has(httpVersion)) return unknownVersion();
   if (coding === undefined) return undefined;
   if (coding.trim().toLowerCase() !== "chunked") {
-    return new GatewayError("unsupported_transfer_coding", "The gateway reads no transfer coding but `chunked`.", {
+    return new GatewayError("unsupported_transfer_coding", "The gateway supports the transfer coding `chunked` only.", {
       param: "transfer-encoding",
       headers: CLOSE,
     });
   }
   if (httpVersion === "1.1") return undefined;
-  return new GatewayError("invalid_header", "A request of HTTP/1.0 has no transfer coding: send it with `content-length`.", {
+  return new GatewayError("invalid_header", "HTTP/1.0 has no transfer codings. Send `content-length`.", {
     param: "transfer-encoding",
     headers: CLOSE,
   });
@@ -37,5 +37,5 @@ function framingFault({ httpVersion, headers: { "transfer-encoding": coding } }:
 
 /** The refusal of a version. */
 export function unknownVersion(): GatewayError {
-  return new GatewayError("unsupported_http_version", "The gateway speaks HTTP/1.1 and HTTP/1.0.", { headers: CLOSE });
+  return new GatewayError("unsupported_http_version", "The gateway supports HTTP/1.1 and HTTP/1.0 only.", { headers: CLOSE });
 }

@@ -1,10 +1,10 @@
-/** Headers that may stand once only: with two of them, this gateway and the next might each read another. */
+/** Headers that a request may have once only. With two, this gateway and the next could read different ones. */
 
 import type { IncomingMessage } from "node:http";
 import { gatewaysPassed } from "@sluice/runtime/transport";
 import { GatewayError } from "@sluice/contract";
 
-/** A request that has passed more of these gateways goes round between them. */
+/** Maximum of these gateways that a request may pass. More are a loop. */
 const MAX_GATEWAYS = 5;
 
 const SINGLE = new Set([
@@ -21,8 +21,8 @@ const SINGLE = new Set([
 ]);
 
 /**
- * Throws `invalid_header` for a header that stands twice and may not, and for an HTTP/1.1 request without a host, and for one that has
- * passed more than five gateways of this kind.
+ * Throws `invalid_header` for a repeated header of this list, for an HTTP/1.1 request without a host, and for a request that has
+ * passed more than five gateways.
  * `keyHeaders`: further headers that carry a key.
  */
 export function checkHeaders(message: IncomingMessage, keyHeaders: readonly string[]): void {
@@ -34,13 +34,13 @@ export function checkHeaders(message: IncomingMessage, keyHeaders: readonly stri
   if (message.headers.host === undefined && message.httpVersion === "1.1") {
     throw new GatewayError("invalid_header", "The header host is missing.", { param: "host" });
   }
-  // As many names as headers: none stands twice.
+  // As many names as headers: none is repeated.
   if (Object.keys(message.headers).length * 2 === rawHeaders.length) return;
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
     if (seen.has(name) && (SINGLE.has(name) || keyHeaders.includes(name))) {
-      throw new GatewayError("invalid_header", `The header ${name} stands twice; send it once.`, { param: name });
+      throw new GatewayError("invalid_header", `The header ${name} is repeated. Send it once.`, { param: name });
     }
     seen.add(name);
   }

@@ -1,4 +1,4 @@
-/** The refusal of a path that does not exist. It names the address that serves what the client wants, where there is one. */
+/** The refusal of a path that does not exist. It names the address of a similar route, if there is one. */
 
 import { createNativeMatcher } from "@sluice/runtime/passthrough";
 import { GatewayError, type HttpMethod, type NativeApi } from "@sluice/contract";
@@ -30,8 +30,8 @@ export interface NativeProvider {
 }
 
 /**
- * The refusal. `natives` are the APIs of the configured providers; without them none is named: the names of providers are for
- * authenticated clients.
+ * The refusal. `natives` are the APIs of the configured providers. They are absent for clients without a key, which must not learn
+ * the names of providers.
  */
 export function missingRoute(path: string, method = "GET", natives: readonly NativeProvider[] = []): GatewayError {
   const hint = staticHint(path) ?? nativeHint(path, method, natives);
@@ -52,7 +52,7 @@ function nativeHint(path: string, method: string, natives: readonly NativeProvid
   const asked = path.slice(1);
   const addresses = natives.flatMap(({ name, native }) => {
     const matches = createNativeMatcher(native.endpoints ?? []);
-    // A client whose base address lacks the version asks for the path without it.
+    // The client's base address may lack the version.
     const found = [asked, `v1/${asked}`].find((endpoint) => matches(method as HttpMethod, endpoint) !== undefined);
     return found === undefined ? [] : [`/${name}/${found}`];
   });

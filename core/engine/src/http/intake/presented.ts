@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 /** Headers that the SDKs of providers put a key into. */
 const NATIVE_HEADERS: readonly string[] = ["api-key", "x-api-key", "x-goog-api-key"];
 
-/** The key that a request presents, in whatever header; without one, the client's address. */
+/** The presented key of any header, or else the client's address. */
 export function presentedBy({ headers, socket }: IncomingMessage, headerNames: readonly string[]): string {
   for (const name of [...headerNames, "authorization", ...NATIVE_HEADERS]) {
     const value = headers[name];

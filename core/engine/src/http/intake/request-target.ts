@@ -2,7 +2,7 @@
 
 import { GatewayError } from "@sluice/contract";
 
-/** Where a request goes. */
+/** The target of a request. */
 export interface RequestTarget {
   readonly path: string;
   /** Without the question mark. */
@@ -34,7 +34,7 @@ export function readTarget(url: string): RequestTarget {
 }
 
 function tooLong(): GatewayError {
-  const message = `The path and query are longer than ${MAX_TARGET_CHARACTERS} bytes; send a shorter address.`;
+  const message = `The path and query are longer than ${MAX_TARGET_CHARACTERS} bytes. Send a shorter address.`;
   return new GatewayError("target_too_long", message);
 }
 
@@ -42,6 +42,6 @@ function tooLong(): GatewayError {
 export function invalidPath(): GatewayError {
   return new GatewayError(
     "invalid_path",
-    "The path is not in its plain form: no dot segments, no empty segments, no escapes of slashes, dots or control characters.",
+    "The path is not normalized. Send it without dot segments, empty segments, and escapes of slashes, dots or control characters.",
   );
 }

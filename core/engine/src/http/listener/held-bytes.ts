@@ -1,18 +1,18 @@
-/** Held bytes: what request bodies and unread replies may keep in memory, of all requests together. */
+/** Held bytes: the memory of request bodies and unread replies, bounded over all requests. */
 
 import { getHeapStatistics } from "node:v8";
 import { holderOf, type Holder, Parts } from "@sluice/kit/internals";
 import { type Clock, GatewayError, type Identity } from "@sluice/contract";
 
-/** What a request holds below this is bounded by the number of requests, and not counted. */
+/** Bytes of a request that are not counted: the number of requests bounds them. */
 const FREE_BYTES = 16_384;
-/** What one key may hold while anything is free, however many keys are busy. */
+/** The bytes that one key may always hold while any are free. */
 const MIN_BYTES = 1_048_576;
 /** Beyond this share of the heap limit only small bodies are read; beyond the second one, none. */
 const HIGH_SHARE = 0.85;
 const FULL_SHARE = 0.95;
 const SMALL_BODY_BYTES = 262_144;
-/** The heap is looked at so often, at most. */
+/** Minimum time between two readings of the heap. */
 const LOOK_MS = 100;
 const RETRY_AFTER_MS = 1_000;
 
@@ -32,12 +32,12 @@ export class HeldBytes {
     this.#heapShare = heapShare;
   }
 
-  /** An account for one request. `capacity`: what all may hold together. */
+  /** An account for one request. `capacity` is the maximum of all requests together. */
   open(capacity: number): HeldAccount {
     return new HeldAccount(this, capacity);
   }
 
-  /** How full the heap is, as of 100 ms ago at most. */
+  /** The used share of the heap, at most 100 ms old. */
   get heapShare(): number {
     const nowMs = this.#clock.monotonic();
     if (nowMs - this.#lookedMs >= LOOK_MS) {
@@ -48,7 +48,7 @@ export class HeldBytes {
   }
 }
 
-/** What one request holds. */
+/** The bytes of one request. */
 export class HeldAccount {
   readonly #all: HeldBytes;
   readonly #capacity: number;
@@ -62,13 +62,13 @@ export class HeldAccount {
   }
 
   /**
-   * Counts a body that will have so many bytes, before it is read. Throws `body_too_large` for one that never fits, `overloaded`
-   * for one that does not fit now, or that the heap has no room for.
+   * Reserves the bytes of a body before it is read. Throws `body_too_large` for a body above the capacity, `overloaded` for one that
+   * does not fit now or that the heap has no space for.
    */
   takeBody(bytes: number, identity: Identity | undefined): void {
     const { heapShare } = this.#all;
     if (heapShare >= FULL_SHARE || (heapShare >= HIGH_SHARE && bytes > SMALL_BODY_BYTES)) {
-      throw refusal("The gateway is short of memory.");
+      throw refusal("The gateway is short of memory. Retry later.");
     }
     if (bytes > this.#capacity) {
       const message = `The body is larger than the ${this.#capacity} bytes that the gateway may hold (max_held).`;
@@ -80,11 +80,11 @@ export class HeldAccount {
     throw refusal(
       isFull
         ? `The gateway holds ${parts.held} of the ${this.#capacity} bytes of bodies and replies that it may hold (max_held).`
-        : `This key, or its team, has its part of the bytes that the gateway may hold (max_held): ${parts.heldBy(this.#holder ?? holderOf(identity))} are the key's, ${parts.held} of ${this.#capacity} are in use.`,
+        : `This key, or its team, uses its part of the bytes that the gateway may hold (max_held): ${parts.heldBy(this.#holder ?? holderOf(identity))} are the key's, ${parts.held} of ${this.#capacity} are in use. Retry when a request has ended.`,
     );
   }
 
-  /** Counts so many more bytes. Returns false, and counts nothing, where there is no room for them. */
+  /** Reserves more bytes. Returns false, and reserves none, when they do not fit. */
   take(bytes: number, identity: Identity | undefined): boolean {
     if (bytes <= FREE_BYTES || this.#isOver) return true;
     const holder = (this.#holder ??= holderOf(identity));
@@ -95,7 +95,7 @@ export class HeldAccount {
     return true;
   }
 
-  /** Gives everything back. What comes later is not counted. */
+  /** Releases all bytes. Later ones are not counted. */
   close(): void {
     this.#isOver = true;
     if (this.#bytes > 0 && this.#holder !== undefined) this.#all.parts.giveBack(this.#holder, this.#bytes);

@@ -18,7 +18,7 @@ const LIMITS = {
   requestTimeout: 60_000,
   keepAliveTimeout: 75_000,
   maxHeaderSize: 16_384,
-  // What waits for a client that does not read is held twice, as text and as bytes.
+  // Unread data of a slow client is held twice, as text and as bytes.
   highWaterMark: 16_384,
   noDelay: true,
   // Checked with the other headers, so that the refusal has a body.
@@ -33,14 +33,14 @@ export interface Listener {
   /** `http://host:port`, with the port the system gave. */
   readonly url: string;
   readonly port: number;
-  /** Goes on as before, but each reply from now on ends its connection. */
+  /** Keeps accepting, but each further reply ends its connection. */
   dismiss(): void;
   /**
-   * Accepts no connection any more and goes on with those it has: each reply says `connection: close`, and one that is idle after
-   * `idleMs` is closed. Resolves when the last has ended.
+   * Stops accepting. Existing connections are served: each reply has `connection: close`, and a connection is closed after `idleMs`
+   * without a request. Resolves when the last connection has ended.
    */
   retire(idleMs?: number): Promise<void>;
-  /** Retires in a moment, and cuts what has not ended then. */
+  /** Retires with a short limit, then cuts the remaining connections. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const LAST_IDLE_MS = 100;
 
 /** How a listener is opened. */
 export interface ListenOptions {
-  /** Whether workers have it together. Default: they do. */
+  /** Whether workers share it. Default: true. */
   readonly isShared?: boolean;
   /** Absent: HTTP without TLS. */
   readonly tls?: TlsFiles | undefined;
@@ -90,7 +90,7 @@ export function listen(
   });
 }
 
-/** A handshake takes no longer than the headers of a request. One that fails is its client's doing: there is nothing to answer. */
+/** The limit of a handshake is that of a request's headers. A failed handshake has no answer. */
 function openTlsServer(handler: RequestListener, tls: TlsFiles): Server {
   const server = createTlsServer({ ...LIMITS, ...tls.options, handshakeTimeout: LIMITS.headersTimeout }, handler);
   server.on("tlsClientError", (_error, socket) => socket.destroy());

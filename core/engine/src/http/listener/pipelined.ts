@@ -12,7 +12,7 @@ const MAX_IN_FLIGHT = 16;
 /** The requests of a connection whose replies have not ended. */
 interface Pipeline {
   inFlight: number;
-  /** Set with the first request too many: what comes behind it is not read. */
+  /** Set with the first request above the limit: later data is not read. */
   isOver: boolean;
 }
 
@@ -30,7 +30,7 @@ export function withBoundedPipeline(handler: RequestListener): RequestListener {
     if (pipeline.inFlight >= MAX_IN_FLIGHT) {
       pipeline.isOver = true;
       const message = `One connection may have ${MAX_IN_FLIGHT} requests under way. Read their replies before sending more.`;
-      // The rest of the connection is not read, so nothing is left to wait for.
+      // The rest of the connection is not read.
       response.shouldKeepAlive = false;
       socket.pause();
       writeError(response, new GatewayError("rate_limited", message), ["x-request-id", requestId(Date.now())]);

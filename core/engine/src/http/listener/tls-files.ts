@@ -8,7 +8,7 @@ import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { errorMessage, type Log } from "@sluice/contract";
 import type { TlsSettings } from "../../config/snapshot.ts";
 
-/** Files are looked at this often. Reading them costs less than a watch that links and mounted secrets can evade. */
+/** The interval of reading the files. A file watch would miss changes of links and mounted secrets. */
 const LOOK_MS = 2_000;
 const MIN_VERSION = "TLSv1.2";
 
@@ -19,7 +19,7 @@ export class TlsFiles {
   readonly #servers = new Set<HttpsServer>();
   #options: SecureContextOptions;
   #digest: string;
-  /** What was seen and could not be used, so that it is logged once. */
+  /** The last unusable contents, so that a fault is logged once. */
   #refused: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -60,7 +60,7 @@ export class TlsFiles {
         this.#refused = undefined;
         return;
       }
-      // A writer replaces one file after the other: a pair that does not fit is looked at again.
+      // A writer replaces one file after the other: a pair that does not match is read again.
       const options = secureOptions(pair);
       for (const server of this.#servers) server.setSecureContext(options);
       this.#options = options;
@@ -76,10 +76,10 @@ export class TlsFiles {
   }
 }
 
-/** Options of a pair that fits. Throws for what OpenSSL cannot read, and for a key of another certificate. */
+/** Options of a matching pair. Throws for files that OpenSSL cannot read, and for a key of another certificate. */
 function secureOptions([cert, key]: readonly [string, string]): SecureContextOptions {
   const options: SecureContextOptions = { cert, key, minVersion: MIN_VERSION };
-  // A context without a certificate or key is valid: an empty file is one that its writer has begun.
+  // OpenSSL accepts an empty file, which is one that its writer has only begun.
   if (cert.trim() === "" || key.trim() === "")
     throw new Error(`the file of the ${cert.trim() === "" ? "certificate" : "key"} is empty`);
   createSecureContext(options);

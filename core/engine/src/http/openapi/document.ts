@@ -8,7 +8,7 @@ import { bodyOf } from "../ingress/body-schemas.ts";
 import { BODIES, QUERIES } from "./queries.ts";
 import { ERROR_SCHEMA, REPLIES } from "./replies.ts";
 
-/** What a document is made from. */
+/** The parts of a document. */
 export interface DocumentParts {
   readonly routes: Iterable<{ readonly method: string; readonly path: string; readonly value: CompiledRoute }>;
   /** Headers that carry a key besides `authorization`. */
@@ -27,7 +27,7 @@ const SUMMARIES: Readonly<Record<Operation, string>> = {
 /** Headers that unmodified native SDKs send. */
 const NATIVE_HEADERS = ["api-key", "x-api-key", "x-goog-api-key"];
 
-/** Methods that OpenAPI has a word for. */
+/** Methods that OpenAPI supports. */
 const METHODS = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"]);
 
 /** The document. Equal parts give equal documents. */

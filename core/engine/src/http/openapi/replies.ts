@@ -1,4 +1,4 @@
-/** Schemas of what the gateway answers, by operation. Data. */
+/** Schemas of the gateway's replies, by operation. Data. */
 
 import type { JsonSchema, Operation } from "@sluice/contract";
 

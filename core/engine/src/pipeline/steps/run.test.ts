@@ -315,7 +315,7 @@ describe("uses that are refused", () => {
         { use: "plain", when: { header: { a: ["b"] } } },
         { use: "plain", when: { header: { a: ["b"] } } },
       ],
-      /^11 Step plain stands twice/,
+      /^11 Step plain is used twice/,
     ],
   ])("%s", (_what, steps, message) => {
     expect(faultsOf(...steps)).toEqual([expect.stringMatching(message)]);

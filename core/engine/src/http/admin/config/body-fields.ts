@@ -23,7 +23,7 @@ export function readCanary(value: JsonValue): CanaryPlan | undefined {
   return readPlan({ share, for: text("for"), abortIf: text("abort_if"), minRequests: least ?? undefined });
 }
 
-/** Who asks, by their own word: the master key is one for all. */
+/** The author's name, as the request gives it. All administrators share the master key. */
 export function readAuthor({ author = null }: JsonObject): string | undefined {
   if (author === null) return undefined;
   const name = readText(author, "author").trim();

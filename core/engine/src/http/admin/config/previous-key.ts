@@ -1,10 +1,10 @@
-/** What the status says of the master key from before a rotation. */
+/** The status of the master key from before a rotation. */
 
 import type { JsonObject } from "@sluice/contract";
 import type { PreviousKey } from "../../../config/server-settings.ts";
 import type { PreviousMasterUse } from "../../../resources/key-ring.ts";
 
-/** The view; `null` where the configuration names no previous key. Nothing of the key is in it. */
+/** The view; `null` without a previous key in the configuration. It holds no part of the key. */
 export function previousKeyView(previous: PreviousKey | undefined, use: PreviousMasterUse, nowMs: number): JsonObject | null {
   if (previous === undefined) return null;
   return {

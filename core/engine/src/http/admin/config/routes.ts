@@ -1,4 +1,4 @@
-/** Admin routes for the configuration: what runs and how it came to be, and the ways to change it. */
+/** Admin routes for the configuration: status, history, comparison, and changes. */
 
 import type { JsonObject, Log } from "@sluice/contract";
 import { type Finding, formatFinding } from "../../../config/finding.ts";
@@ -22,7 +22,7 @@ import { budgetDollars } from "../dollars.ts";
 import { readAuthor, readCanary, readFiles, readFlag, readGeneration, readSide } from "./body-fields.ts";
 import { readText, refuseUnknown } from "../fields.ts";
 
-/** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`: the request itself was well. */
+/** The routes. A refusal is an answer, with status 200 and `"outcome": "refused"`, because the request itself was valid. */
 export function configRoutes(
   edits: ConfigEdits,
   configDiff: ConfigDiff,

@@ -7,20 +7,20 @@ import { deadlinesOf } from "./deadlines.ts";
 import { type Coding, decoded } from "./decoded.ts";
 import { MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
 
-/** What a body may be. */
+/** The limits of a body. */
 export interface BodyLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
-  /** The coding that is taken off; the bounds hold for what comes of it. Absent: the bytes are read as they are. */
+  /** The content coding to decode. The bounds hold for the decoded bytes. Absent: the bytes are read as they are. */
   readonly coding?: Coding | undefined;
-  /** Counts bytes before they are read: all that are announced, or more as they come. Throws where there is no room for them. */
+  /** Reserves bytes before they are read: the declared length, or each piece. Throws when the bound is reached. */
   readonly hold?: (bytes: number) => void;
 }
 
-/** Of a body without a length so much is counted at a time. */
+/** The bytes that a body without a length reserves at a time. */
 const STEP_BYTES = 65_536;
 
-/** So much of a body is read in one turn of the event loop. */
+/** Maximum of bytes that one turn of the event loop reads. */
 const TURN_BYTES = 65_536;
 const TURN_CHUNKS = 1_024;
 
@@ -34,7 +34,7 @@ const CLOSE = { headers: { connection: "close" } };
 export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
-  // A client that left while its key was looked up: its events have been, and no other would come.
+  // The client left while its key was looked up. Its events have fired already.
   if (request.destroyed && !request.complete) return Promise.reject(gone());
   const { hold } = limits;
   const { coding } = limits;
@@ -71,7 +71,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
     chunks?.whenTiny(() => fail(chunksTooSmall()));
     let turnBytes = 0;
     let turnChunks = 0;
-    /** The rest waits for another turn when this one has had its part; what is decoded waits for its decoder. */
+    /** Defers the rest to another turn of the event loop, or to the decoder. */
     const rest = (bytes: number): void => {
       turnBytes += bytes;
       turnChunks += 1;
@@ -80,7 +80,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
       turnChunks = 0;
       request.pause();
       const goOn = (): void => void (hasFailed || request.resume());
-      // Many small chunks are as much work as a large piece: of those, one body a turn.
+      // Many small chunks are as much work as a large piece: one such body is read in each turn.
       if (chunks?.areSmall === true) void nextTurn().then(goOn);
       else setImmediate(goOn);
     };

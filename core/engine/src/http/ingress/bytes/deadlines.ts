@@ -7,9 +7,9 @@ export interface Deadline {
 }
 
 /**
- * Deadlines that nearly always end before they pass. Node keeps a list and a place in a queue for each length of timer, and makes
- * both anew when the list was empty: that is dearer than a timer in a list that has others. Here the timer stays, for the oldest
- * deadline; when it fires and that one has ended, it goes on with the oldest that is left.
+ * Deadlines that rarely pass. Node keeps a list for each duration of timers and allocates it again after it was empty, which costs
+ * more than a timer in a list with others. Here one timer stays for the oldest deadline. When it fires after that deadline's end, it
+ * is set for the oldest remaining one.
  */
 export class Deadlines {
   readonly #lengthMs: number;
@@ -36,7 +36,7 @@ export class Deadlines {
 
   #arm(ms: number): void {
     this.#isArmed = true;
-    // What a deadline is for keeps the process alive by itself.
+    // The body under way keeps the process alive, not its deadline.
     setTimeout(() => this.#look(), ms).unref();
   }
 

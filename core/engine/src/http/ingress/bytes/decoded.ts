@@ -16,8 +16,8 @@ export function codingOf({ headers }: IncomingMessage): Coding | "unknown" | und
 }
 
 /**
- * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the bare one, which the first byte tells. Its
- * `error` is a body that is damaged or ends early.
+ * The bytes of a body without its coding. `deflate` is zlib's format; some clients send the raw one, which the first byte shows. The
+ * `error` event reports a damaged or incomplete body.
  */
 export function decoded(request: IncomingMessage, coding: Coding): Readable {
   if (coding === "gzip") return request.pipe(createGunzip());

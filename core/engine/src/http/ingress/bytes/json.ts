@@ -9,12 +9,12 @@ import { codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "../dangerous-members.ts";
 import type { Stages } from "./stages.ts";
 
-/** Bounds on the shape of a body, known before it is parsed. */
+/** Bounds on the shape of a body, checked before it is parsed. */
 export const LIMITS = { maxDepth: 64, maxNodes: 200_000 };
-/** Members of the outermost object: the work on each of them is done in one turn. */
+/** Maximum of members of the outermost object, which one turn of the event loop handles. */
 export const MAX_MEMBERS = 1_000;
 
-/** Members that steer what the gateway does: two of them in one body would let the upstream read another than we did. Each has a bit. */
+/** Members that control the gateway, each with a bit. With a repeated one, the upstream could read another value than the gateway. */
 const STEERING: ReadonlyMap<string, number> = new Map(
   ["model", "messages", "input", "prompt", "stream", "max_tokens", "max_completion_tokens", "n", "user", "metadata"].map(
     (name, index) => [name, 1 << index],
@@ -41,7 +41,7 @@ export function checkMediaType(request: IncomingMessage): void {
   }
 }
 
-/** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a steering member that stands twice. */
+/** The document of a body with `maxNodes` values at most. Throws `invalid_json`, or `invalid_field` for a repeated one of these members. */
 export function readJson(bytes: Buffer, maxNodes = LIMITS.maxNodes): JsonDocument {
   const raw = decode(bytes);
   const text = withoutMark(raw);
@@ -69,7 +69,7 @@ function withoutMark(raw: string): string {
   return raw.charCodeAt(0) === 0xfeff ? raw.slice(1) : raw;
 }
 
-/** The members of a text whose depth and size are within the bounds: known before anything recurses into the text. */
+/** The members of a text with checked depth and size, so that recursion is bounded. */
 function membersOf(text: string, maxNodes: number): readonly Member[] {
   const { members, fault } = readMembers(text, maxNodes === LIMITS.maxNodes ? LIMITS : { ...LIMITS, maxNodes });
   refuseShape(fault, maxNodes);
@@ -100,14 +100,15 @@ function refuseSteeringTwice(members: readonly Member[]): void {
   for (const { key } of members) {
     const bit = STEERING.get(key);
     if (bit === undefined) continue;
-    if ((seen & bit) !== 0) throw new GatewayError("invalid_field", `The field ${key} stands twice in the body.`, { param: key });
+    if ((seen & bit) !== 0)
+      throw new GatewayError("invalid_field", `The field ${key} is repeated in the body. Send it once.`, { param: key });
     seen |= bit;
   }
 }
 
 /** What a large text holds. */
 function* sliced(text: string, maxNodes: number): Stages<{ readonly value: JsonObject; readonly members: readonly Member[] }> {
-  // A large text or number in place of an object is not worth its parsing.
+  // A large text or number in place of an object is refused without parsing.
   const [first = ""] = /[^ \t\r\n]/.exec(text) ?? [];
   if (first !== "" && first !== "{") throw notAnObject();
   let found: Sliced;

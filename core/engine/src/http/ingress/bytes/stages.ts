@@ -1,33 +1,33 @@
-/** Work on a large body in stages: each stage is a turn of the event loop of its own, so that others are served in between. */
+/** Work on a large body in stages. Each stage is one turn of the event loop, so that other requests are served between them. */
 
 import { nextTurn } from "@sluice/kit/internals";
 
-/** Work that yields wherever it may rest. */
+/** Work that yields between its stages. */
 export type Stages<T> = Generator<void, T, undefined>;
 
-/** A body of more bytes than this is worked on in slices; below, every stage together is short. */
+/** A larger body is handled in stages. For a smaller one all stages together are short. */
 export const LARGE_BYTES = 131_072;
 
-/** Whether a body is worked on in slices. */
+/** Whether a body is handled in stages. */
 export function isLarge({ length }: Uint8Array): boolean {
   return length > LARGE_BYTES;
 }
 
-/** The result of work that is done without a rest. */
+/** Runs work without a pause. */
 export function atOnce<T>(work: Stages<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;
 }
 
-/** The result of work on so many bytes: one stage a turn where they are many, without a rest where they are few. */
+/** Runs work on this many bytes: one stage per turn for a large body, without a pause for a small one. */
 export async function inSlices<T>(work: Stages<T>, bytes: number): Promise<T> {
   if (bytes <= LARGE_BYTES) return atOnce(work);
   for (;;) {
     await nextTurn();
     const step = work.next();
     if (step.done === true) {
-      // What follows is as long as a stage: it encodes the body for its upstream.
+      // The next work, encoding the body for its upstream, takes as long as a stage.
       await nextTurn();
       return step.value;
     }

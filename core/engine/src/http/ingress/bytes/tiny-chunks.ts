@@ -1,8 +1,8 @@
-/** Bodies in chunks: how small these may be. Each costs about a microsecond of the thread, and a read of the socket holds 11,000 of one byte. */
+/** The minimum size of a body's chunks. A chunk costs about a microsecond, and one read of the socket holds 11,000 chunks of one byte. */
 
 import type { IncomingMessage, RequestListener } from "node:http";
 
-/** Chunks from which on their size matters, and what they must have on average. */
+/** The chunks of a body before the check begins, and their minimum average size. */
 export const MAX_TINY_CHUNKS = 4_096;
 export const MIN_CHUNK_BYTES = 16;
 /** A body whose chunks are smaller than this on average is read in turn with all others. */
@@ -31,7 +31,7 @@ export class ChunkWatch {
     return false;
   }
 
-  /** Calls `refuse` when the chunks are too small; now, if they have been. */
+  /** Calls `refuse` when the chunks are too small; immediately, if they were before. */
   whenTiny(refuse: () => void): void {
     if (this.#isTiny) refuse();
     else this.#onTiny = refuse;
@@ -40,7 +40,7 @@ export class ChunkWatch {
 
 const watches = new WeakMap<IncomingMessage, ChunkWatch>();
 
-/** A handler of requests whose chunks are counted from the first one on, whether or not it reads them. */
+/** A handler of requests that counts their chunks from the first one on, also of bodies that are not read. */
 export function withWatchedChunks(handler: RequestListener): RequestListener {
   return (request, response) => {
     watchChunks(request);
@@ -49,8 +49,8 @@ export function withWatchedChunks(handler: RequestListener): RequestListener {
 }
 
 /**
- * The watch over a body that comes in chunks, from the first call on; `undefined` for any other body. It stands before the request's
- * buffer: what comes after the chunk that was one too many is dropped, and the socket is not read on.
+ * The watch over a body that comes in chunks, from the first call on; `undefined` for any other body. It runs before the
+ * request's buffer: data after the last permitted chunk is dropped, and the socket is not read further.
  */
 export function watchChunks(request: IncomingMessage): ChunkWatch | undefined {
   if (request.headers["transfer-encoding"] === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What a request may set otherwise for a stand-in: fields of the body whose values are numbers, switches and words of the API. Data. */
+/** The fields that a request may override for a stand-in model: fields of the body whose values are numbers, switches and words of the API. Data. */
 
 import type { JsonSchema } from "@sluice/contract";
 import { CHAT_FIELDS } from "../chat/fields.ts";

@@ -21,17 +21,17 @@ const MAX_METADATA_TEXT = 512;
 const MAX_METADATA_JSON = 2_048;
 const MAX_USER_CHARACTERS = 256;
 
-/** Keys of `metadata` that steer the gateway and are not recorded as they are. */
+/** Keys of `metadata` that control the gateway and are not recorded unchanged. */
 const STEERING_METADATA = new Set(["tags", "guardrails", "spend_logs_metadata"]);
 
 const NO_FIELDS: GatewayFields = Object.freeze({});
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_METADATA: JsonObject = Object.freeze({});
 
-/** What every operation takes out of a body. */
+/** The fields that every operation removes from a body. */
 export type CommonPart = Pick<GatewayRequest, "document" | "fields" | "model" | "timeoutMs" | "endUser" | "tags" | "metadata">;
 
-/** What a native body and its headers say to the gateway. `cut` names the members that the upstream must not see. */
+/** The gateway's fields of a native body and its headers. `cut` names the members that the upstream must not receive. */
 export type NativePart = Omit<CommonPart, "document" | "model"> & { readonly cut: readonly string[] };
 
 const checkNotes = compileShape(NOTES);
@@ -39,8 +39,8 @@ const { model: _model, metadata: _metadata, ...OWN_OF_NATIVE } = GATEWAY_FIELDS;
 const checkNativeFields = compileFields(OWN_OF_NATIVE);
 
 /**
- * The common part of a body whose fields have been checked: what gateways alone know is taken out, and `x-sluice-*` headers stand
- * in for members that the body has not. Throws `invalid_field` for what no table can say.
+ * Removes the gateway's fields from a checked body. `x-sluice-*` headers replace absent members. Throws `invalid_field` for faults
+ * that no table can express.
  */
 export function takeGatewayFields(document: JsonDocument, client: ClientRequest): CommonPart {
   const { value } = document;
@@ -121,8 +121,7 @@ function parsed(text: string): JsonValue | undefined {
 }
 
 /**
- * The guardrails that a request asks for, by their names. Throws `invalid_field` for a name that `isKnown` does not know, and for
- * options: what a guardrail does is the operator's to say.
+ * The guardrails that a request names. Throws `invalid_field` for an unknown name, and for options, which only the operator sets.
  */
 export function requestedGuardrails(fields: GatewayFields, isKnown: (name: string) => boolean): readonly string[] {
   const { guardrails, metadata, litellm_metadata: notes } = fields;
@@ -188,7 +187,7 @@ function strings(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
-/** What the row keeps. `metadata` wins over `litellm_metadata`, whose `user` is the row's end user. */
+/** The recorded metadata. `metadata` wins over `litellm_metadata`, whose `user` is the row's end user. */
 function recordedMetadata(
   notes: JsonObject,
   metadata: JsonObject,

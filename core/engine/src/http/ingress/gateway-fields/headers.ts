@@ -5,7 +5,7 @@ import { type ClientRequest, GatewayError } from "@sluice/contract";
 const TIMEOUT = "x-sluice-timeout";
 const NUM_RETRIES = "x-sluice-num-retries";
 
-/** What the headers say. `x-sluice-tags` is read with the tags of the body. */
+/** The values of the headers. `x-sluice-tags` is read with the tags of the body. */
 export interface HeaderFields {
   /** Whole seconds from 1 on. */
   readonly timeout?: number;

@@ -3,7 +3,7 @@
 import type { FieldTable } from "../body-fields.ts";
 import { STAND_IN } from "./fallback-overrides.ts";
 
-/** Tags of one request at most, and characters of one. */
+/** Maximum of tags of a request, and of characters of a tag. */
 export const MAX_TAGS = 64;
 export const MAX_TAG_CHARACTERS = 256;
 const MAX_METADATA_ENTRIES = 64;
