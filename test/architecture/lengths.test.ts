@@ -19,7 +19,6 @@ const EXCEPTIONS = [
   "core/engine/src/http/admin/keys.ts: keyRoutes",
   "core/engine/src/http/admin/teams.ts: teamRoutes",
   "core/engine/src/http/ingress/bytes/body.ts: readBody",
-  "core/engine/src/pipeline/exchange.ts: LiveExchange",
   "core/engine/src/preflight/sandbox.ts: createSandbox",
   "core/engine/src/resources/key-ring.ts: KeyRing",
   "core/engine/src/telemetry/block-watch.ts: watchBlocks",

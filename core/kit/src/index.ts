@@ -1,7 +1,7 @@
 /** @sluice/kit: for plugin authors. */
 
 export { addGate, admit, type Gate } from "./admit.ts";
-export { branchOf } from "./branch.ts";
+export { branchOf } from "./view.ts";
 export { defineGuardrail, defineProvider, defineState, defineStep, defineStore } from "./define.ts";
 export { documentOf, jsonReply } from "./json/document.ts";
 export { isObject } from "./json/narrow.ts";

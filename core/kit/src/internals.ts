@@ -4,7 +4,7 @@
  */
 
 export { gatesOf } from "./admit.ts";
-export { type Branch, parentOf } from "./branch.ts";
+export { type Branch, parentOf, type ViewApart, viewApart } from "./view.ts";
 export { checkReply } from "./check-reply.ts";
 export {
   FIELD_RULES,

@@ -1,7 +1,7 @@
 /** What the engine does for an exchange on a step's request: read the body, open attempts, count kept bytes. */
 
 import type { Admission, AttemptWriter, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
-import { type Branch, parentOf } from "./branch.ts";
+import { type Branch, parentOf } from "./view.ts";
 import { defineSlot } from "./slots.ts";
 
 /** The engine's side of an exchange. Branches share it. */

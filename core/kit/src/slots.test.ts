@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeExchange } from "@sluice/testing";
-import { branchOf } from "./branch.ts";
+import { branchOf } from "./view.ts";
 import { defineSlot, shadowSlots } from "./slots.ts";
 
 const FIRST = defineSlot<string>("one");

@@ -34,7 +34,7 @@ describe("the deadline of an exchange", () => {
   ])("is %s", async (_name, timeoutMs, expectedMs) => {
     const exchange = open(waiting(timeoutMs), 1_000);
     await receiveBody(exchange);
-    expect(exchange.deadlineMs - exchange.startedMs).toBe(expectedMs);
+    expect(exchange.lifetime.deadlineMs - exchange.startedMs).toBe(expectedMs);
     await vi.advanceTimersByTimeAsync(expectedMs - 1_001);
     expect(exchange.signal.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
@@ -61,8 +61,8 @@ describe("the end of an exchange", () => {
   it("runs each registered callback once", () => {
     const exchange = open(fakeRequest({}));
     const calls: string[] = [];
-    exchange.onSettle(() => calls.push("first"));
-    exchange.onSettle(() => calls.push("second"));
+    exchange.lifetime.onSettle(() => calls.push("first"));
+    exchange.lifetime.onSettle(() => calls.push("second"));
     expect(calls).toEqual([]);
     exchange.end();
     exchange.end();
@@ -73,7 +73,7 @@ describe("the end of an exchange", () => {
     const exchange = open(fakeRequest({}));
     exchange.end();
     const calls: string[] = [];
-    exchange.onSettle(() => calls.push("late"));
+    exchange.lifetime.onSettle(() => calls.push("late"));
     expect(calls).toEqual(["late"]);
   });
 });

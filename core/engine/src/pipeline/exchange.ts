@@ -13,7 +13,6 @@ import {
   type GatewayRequest,
   type Identity,
   type JsonDocument,
-  type Lifetime,
   type Model,
   type Operation,
   type Reply,
@@ -22,6 +21,7 @@ import {
   type SpendRow,
   type Target,
 } from "@sluice/contract";
+import { ExchangeLifetime } from "./lifetime.ts";
 import { IN_BODY, StepTrace } from "./steps/trace.ts";
 
 /** What an exchange is made from. */
@@ -45,16 +45,13 @@ export interface ExchangeOptions {
 }
 
 /** The state of one exchange. `abort` ends it early; `end` stops its clock. */
-export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
+export class LiveExchange implements Exchange, ExchangeServices {
   readonly id: string;
   readonly operation: Operation;
   readonly client: ClientRequest;
   readonly generation: number;
   readonly codeForm: ErrorCodeForm | undefined;
-  deadlineMs: number;
-  readonly startedAtMs: number;
-  /** The start on the monotonic clock. */
-  readonly startedMs: number;
+  readonly lifetime: ExchangeLifetime;
   readonly headers = new Map<string, string>();
   readonly slots: Slots = [];
   readonly attempts: AttemptWriter[] = [];
@@ -81,9 +78,6 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
   #reply: Reply | undefined;
   #replaced: Reply[] | undefined;
   readonly hold: ExchangeServices["hold"];
-  #timer: NodeJS.Timeout;
-  #settled: (() => void)[] = [];
-  #isOver = false;
   #received: Promise<GatewayRequest | undefined> | undefined;
 
   constructor(options: ExchangeOptions) {
@@ -98,17 +92,18 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
     this.#note = options.note;
     const { hold } = options;
     this.hold = hold === undefined ? undefined : (bytes) => hold(bytes, this);
-    this.startedAtMs = options.clock.now();
-    this.startedMs = options.clock.monotonic();
-    this.trace = new StepTrace(options.clock, this.startedMs);
-    this.deadlineMs = this.startedMs + options.deadlineMs;
-    this.#timer = this.#timeOut(options.deadlineMs, "the route's deadline");
+    this.lifetime = new ExchangeLifetime(options.clock, options.deadlineMs, (reason) => this.abort(reason));
+    this.trace = new StepTrace(options.clock, this.lifetime.startedMs);
     SERVICES.set(this, this);
   }
 
-  /** The exchange keeps its time itself: that costs no object. */
-  get lifetime(): Lifetime {
-    return this;
+  get startedAtMs(): number {
+    return this.lifetime.startedAtMs;
+  }
+
+  /** The start on the monotonic clock. */
+  get startedMs(): number {
+    return this.lifetime.startedMs;
   }
 
   get signal(): AbortSignal {
@@ -144,7 +139,7 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
     const request = await this.#read(this);
     this.trace.turnTo(place);
     this.request = request;
-    if (request?.timeoutMs !== undefined) this.#shorten(request.timeoutMs);
+    if (request?.timeoutMs !== undefined && !this.signal.aborted) this.lifetime.shorten(request.timeoutMs);
     return request;
   }
 
@@ -179,38 +174,13 @@ export class LiveExchange implements Exchange, Lifetime, ExchangeServices {
     if (index >= 0) this.attempts.splice(index, 1);
   }
 
-  /** Callbacks registered after the end, from an abandoned branch, run immediately. */
-  onSettle(settled: () => void): void {
-    if (this.#isOver) settled();
-    else this.#settled.push(settled);
-  }
-
   /** Ends everything under way. The first reason stays. */
   abort(reason: GatewayError): void {
     if (!this.#controller.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** Moves the deadline to so many milliseconds after the start, never to a later time than it had. */
-  #shorten(timeoutMs: number): void {
-    const deadlineMs = this.startedMs + timeoutMs;
-    if (deadlineMs >= this.deadlineMs || this.signal.aborted) return;
-    this.deadlineMs = deadlineMs;
-    clearTimeout(this.#timer);
-    this.#timer = this.#timeOut(timeoutMs, "its own timeout", Math.max(0, deadlineMs - this.#clock.monotonic()));
-  }
-
-  #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.abort(new GatewayError("deadline_exceeded", `The request took longer than ${name} of ${limitMs} ms.`));
-    }, leftMs);
-  }
-
   /** Ends the exchange: clears its deadline and runs the callbacks for its end, once. */
   end(): void {
-    clearTimeout(this.#timer);
-    this.#isOver = true;
-    const settled = this.#settled;
-    this.#settled = [];
-    for (const tell of settled) tell();
+    this.lifetime.end();
   }
 }

@@ -1,5 +1,6 @@
 /** Steps in shadow: they run beside the request, on an exchange of their own, and only say what they would have done. */
 
+import type { ViewApart } from "@sluice/kit/internals";
 import { guardrailOutcomes } from "@sluice/runtime";
 import {
   type Attempt,
@@ -14,7 +15,7 @@ import {
   type StepFunction,
 } from "@sluice/contract";
 import type { Position } from "../../config/snapshot.ts";
-import { ShadowExchange } from "./exchange.ts";
+import { shadowOf } from "./exchange.ts";
 import { tee } from "./tee.ts";
 
 /** What a step in shadow would have done so far. */
@@ -65,7 +66,7 @@ export function shadowed(step: StepFunction, parts: ShadowParts): StepFunction {
   };
   return async ({ exchange: real }, next) => {
     counts.runs += 1;
-    const shadow = new ShadowExchange(real);
+    const shadow = shadowOf(real);
     const stage = new Stage(real, shadow);
     void watch(step, shadow, stage).then((seen) => {
       if (seen.kind === "same") return;
@@ -99,7 +100,7 @@ interface Seen {
 /** What the inner steps come to, for the step in shadow to look at. */
 class Stage {
   readonly #real: Exchange;
-  readonly #shadow: ShadowExchange;
+  readonly #shadow: ViewApart;
   readonly #asked: GatewayRequest | undefined;
   readonly #inner: Promise<void>;
   #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
@@ -112,7 +113,7 @@ class Stage {
   /** What the inner steps threw: it is nothing that the step did. */
   failure: unknown;
 
-  constructor(real: Exchange, shadow: ShadowExchange) {
+  constructor(real: Exchange, shadow: ViewApart) {
     this.#real = real;
     this.#shadow = shadow;
     this.#asked = real.request;
@@ -163,7 +164,7 @@ class Stage {
   }
 }
 
-async function watch(step: StepFunction, shadow: ShadowExchange, stage: Stage): Promise<Seen> {
+async function watch(step: StepFunction, shadow: ViewApart, stage: Stage): Promise<Seen> {
   const over = new GatewayError("client_closed", "The exchange is over.");
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
@@ -171,7 +172,7 @@ async function watch(step: StepFunction, shadow: ShadowExchange, stage: Stage): 
     shadow.lifetime.onSettle(() => {
       if (isOver) return;
       timer = setTimeout(() => {
-        shadow.end(over);
+        shadow.abort(over);
         resolve({ kind: "failed", about: "it had not ended with the request" });
       }, GRACE_MS).unref();
     });
@@ -182,11 +183,11 @@ async function watch(step: StepFunction, shadow: ShadowExchange, stage: Stage): 
     isOver = true;
     clearTimeout(timer);
     stage.close();
-    shadow.end(over);
+    shadow.abort(over);
   }
 }
 
-async function observe(step: StepFunction, shadow: ShadowExchange, stage: Stage): Promise<Seen> {
+async function observe(step: StepFunction, shadow: ViewApart, stage: Stage): Promise<Seen> {
   try {
     await step({ exchange: shadow }, stage.next);
     if (!stage.isCalled)

@@ -2,8 +2,8 @@ import { isStorable, withholdReply } from "./storable.ts";
 import { BILLING, SERVED } from "@sluice/runtime";
 import { beginAttempt } from "./services.ts";
 import { describe, expect, it } from "vitest";
-import { GatewayError } from "@sluice/contract";
-import { branchOf } from "./branch.ts";
+import { type Exchange, GatewayError } from "@sluice/contract";
+import { branchOf, parentOf, viewApart } from "./view.ts";
 import { jsonReply } from "./json/document.ts";
 import { fakeAttempt, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
 
@@ -73,5 +73,44 @@ describe("a branch", () => {
     const tell = (): void => undefined;
     branch.lifetime.onSettle(tell);
     expect([BILLING.get(parent), branch.slots, settled]).toEqual([billing, parent.slots, [tell]]);
+  });
+});
+
+describe("a view apart", () => {
+  const apartFrom = (beneath: Exchange) => {
+    const notes: string[] = [];
+    const note = (step: string, text: string): void => void notes.push(`${step} ${text}`);
+    return { view: viewApart(beneath, { slots: [], attempts: beneath.attempts, note }), notes };
+  };
+
+  it("begins as the exchange beneath was at that moment, and changes nothing of it", () => {
+    const beneath = fakeExchange({ target: A, headers: new Map([["x-old", "1"]]), reply: jsonReply({ ok: true }) });
+    const { view, notes } = apartFrom(beneath);
+    beneath.headers.set("x-later", "2");
+    expect([view.target, view.reply, [...view.headers]]).toEqual([A, undefined, [["x-old", "1"]]]);
+    view.target = B;
+    view.headers.set("x-new", "3");
+    withholdReply(view);
+    view.note("it", "says");
+    expect([beneath.target, [...beneath.headers.keys()], isStorable(beneath)]).toEqual([A, ["x-old", "x-later"], true]);
+    expect([parentOf(view), notes]).toEqual([undefined, ["it says"]]);
+  });
+
+  it("sees the attempts beneath, and ends with it or alone", () => {
+    const leaving = new AbortController();
+    const beneath = fakeExchange({ signal: leaving.signal });
+    const [{ view: one }, { view: other }] = [apartFrom(beneath), apartFrom(beneath)];
+    const reason = new GatewayError("client_closed", "over");
+    one.abort(reason);
+    expect([one.signal.reason, other.signal.aborted, leaving.signal.aborted]).toEqual([reason, false, false]);
+    leaving.abort(new GatewayError("client_closed", "left"));
+    expect(other.signal.reason).toBe(leaving.signal.reason);
+    beginAttempt(beneath, A, "p");
+    expect(other.attempts).toBe(beneath.attempts);
+  });
+
+  it("accepts no invalid reply, as the exchange beneath", () => {
+    const { view } = apartFrom(fakeExchange());
+    expect(() => void (view.reply = { kind: "nonsense" } as never)).toThrow(Error);
   });
 });
