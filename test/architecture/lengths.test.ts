@@ -32,7 +32,6 @@ const EXCEPTIONS = [
   "core/runtime/src/guard/stream/stream.ts: GuardedStream",
   "core/runtime/src/passthrough/json-values.ts: JsonValues",
   "core/runtime/src/state/records.ts: createRecords",
-  "core/runtime/src/transport/stream.ts: StreamReader",
   "plugins/shared-memory/src/cache.ts: createMemoryCache",
   "plugins/shared-redis/src/driver.ts: createRedisState",
   "plugins/standard/src/balance/index.ts: balance.create",

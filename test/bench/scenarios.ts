@@ -8,6 +8,10 @@ export interface Scenario {
   readonly operation?: "embeddings" | "images";
   /** The upstream sends an event every `PACE_MS`, as models do, instead of as fast as it can. */
   readonly isPaced?: boolean;
+  /** The upstream sends the events joined in `BURST_CHUNKS` chunks, as fast models behind a busy proxy do. */
+  readonly isBurst?: boolean;
+  /** The model speaks another dialect than the client: Anthropic's. Targets that do not translate get the reference dialect. */
+  readonly isTranslated?: boolean;
   /** Connections, each with one request in flight. */
   readonly concurrency: number;
 }
@@ -21,6 +25,15 @@ export const PACE_MS = 2;
 /** The `user` of a request whose stream the upstream shall pace. */
 export const PACED_USER = "bench-paced";
 
+/** Chunks of a burst stream, the end mark in the last one. */
+export const BURST_CHUNKS = 4;
+
+/** The `user` of a request whose stream the upstream shall send in a burst. */
+export const BURST_USER = "bench-burst";
+
+/** The model of translated streams. */
+export const TRANSLATED_MODEL = "claude-haiku-4-5";
+
 /** The model that clients ask for, on every target. */
 export const MODEL = "gpt-4o-mini";
 
@@ -33,6 +46,9 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: "stream c=1", stream: true, concurrency: 1 },
   { name: "stream c=16", stream: true, concurrency: 16 },
   { name: "paced stream c=16", stream: true, concurrency: 16, isPaced: true },
+  { name: "paced stream c=32", stream: true, concurrency: 32, isPaced: true },
+  { name: "burst stream c=32", stream: true, concurrency: 32, isBurst: true },
+  { name: "translated burst c=32", stream: true, concurrency: 32, isBurst: true, isTranslated: true },
   { name: "embeddings 3 MB", stream: false, concurrency: 2, operation: "embeddings" },
   { name: "image 5 MB", stream: false, concurrency: 2, operation: "images" },
 ];
@@ -62,13 +78,13 @@ export function requestBody(scenario: Scenario): string {
   if (scenario.operation === "images")
     return JSON.stringify({ model: MODEL, prompt: "The Rhine near Hoek van Holland.", user: "bench" });
   return JSON.stringify({
-    model: MODEL,
+    model: scenario.isTranslated ? TRANSLATED_MODEL : MODEL,
     messages: [
       { role: "system", content: `You answer in one sentence. Question ${PROMPT_NUMBER}.` },
       { role: "user", content: "Where does the Rhine end, and how many countries has it touched by then?" },
     ],
     temperature: 0.2,
-    user: scenario.isPaced ? PACED_USER : "bench",
+    user: scenario.isPaced ? PACED_USER : scenario.isBurst ? BURST_USER : "bench",
     ...(scenario.stream && { stream: true }),
   });
 }

@@ -1,12 +1,13 @@
 /** Providers: pure translations between the reference dialect and an upstream's. No socket, no clock, no environment. */
 
 import type { GatewayError } from "./error.ts";
-import type { Frame, StreamFraming, UpstreamEvent } from "./frame.ts";
+import type { StreamFraming } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
 import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./model.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
+import type { StreamTranslator } from "./stream.ts";
 import type { Usage } from "./usage.ts";
 
 /** The input of a translation: the request without the gateway's own fields, and its target. */
@@ -54,39 +55,6 @@ export interface DecodedReply {
   readonly document: JsonDocument;
   /** `undefined` when the upstream reported none. */
   readonly usage: Usage | undefined;
-}
-
-/**
- * The role of a frame. `content` carries a part of the answer and commits the reply. `preamble`
- * carries none (a role, an empty text). `usage` carries only the usage, and goes to clients that
- * asked for it.
- */
-export type FrameRole = "preamble" | "content" | "usage";
-
-/** Receives the output of a stream translator. */
-export interface StreamSink {
-  /** Whether content has been seen. From then on, preamble and content are treated alike. */
-  readonly committed: boolean;
-  frame(frame: Frame, role: FrameRole): void;
-  /** Sets the usage of the attempt. The last call wins. */
-  usage(usage: Usage): void;
-  /**
-   * Reports that an event was unreadable and left out. The row of the attempt records it. Absent:
-   * such events are not counted.
-   */
-  dropped?(): void;
-  /** Reports the end mark of the stream. */
-  done(): void;
-}
-
-/** Translates one stream, event by event. Throws a GatewayError when the stream reports an error or breaks its dialect. */
-export interface StreamTranslator {
-  event(event: UpstreamEvent, sink: StreamSink): void;
-  /**
-   * The connection closed cleanly, and no end mark was reported. For dialects without an end mark:
-   * they decide here whether the reply is whole.
-   */
-  end?(sink: StreamSink): void;
 }
 
 /** The upstream's error reply. */

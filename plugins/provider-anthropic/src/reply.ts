@@ -25,6 +25,7 @@ import { isObject, table } from "@sluice/kit";
 import type {
   DecodedReply,
   ErrorReply,
+  EventForm,
   GatewayError,
   JsonObject,
   JsonValue,
@@ -170,17 +171,21 @@ function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: ()
   }
 }
 
+/** A piece of a text or of a call's arguments is all that its event says. */
+const TEXT_FORM: EventForm = { texts: [["delta", "text"]] };
+const ARGUMENTS_FORM: EventForm = { texts: [["delta", "partial_json"]] };
+
 function delta(event: JsonObject, blocks: Blocks, writer: ChunkWriter): void {
   const piece = isObject(event.delta) ? event.delta : {};
   if (typeof piece.text === "string") {
-    writer.text(piece.text);
+    writer.text(piece.text, TEXT_FORM);
     return;
   }
   const block = blocks.get(event.index);
   if (block === undefined) throw invalidReply("goes on with a block that never began");
   const key = String(event.index);
   if (typeof piece.partial_json === "string") {
-    if (block.type === "tool_use") writer.callArguments(key, piece.partial_json);
+    if (block.type === "tool_use") writer.callArguments(key, piece.partial_json, ARGUMENTS_FORM);
   } else if (typeof piece.thinking === "string") writer.thought(key, { text: piece.thinking });
   else if (typeof piece.signature === "string") writer.thought(key, { signature: piece.signature });
   else if (isObject(piece.citation)) writer.delta({ citations: [piece.citation] });

@@ -25,6 +25,7 @@ export function translateStream(request: ProviderRequest): StreamTranslator {
     }
   };
   return {
+    repeated: (last, count, data) => inner.repeated?.(last, count, data),
     event(event, sink) {
       const { data } = event;
       const isChunk = data.includes(CHUNK);

@@ -14,7 +14,7 @@ import {
   textIn,
 } from "@sluice/kit/dialect";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
+import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { exceptionOf } from "./errors.ts";
 import { EXCEPTION_PREFIX } from "./event-frames.ts";
 
@@ -163,16 +163,20 @@ function start(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
   writer.callStart(String(index), { id: toolUseId, name: names().toClient(name) });
 }
 
+/** A piece of a text or of a call's input is all that its event says; `p` pads events to hide the lengths of texts. */
+const TEXT_FORM: EventForm = { texts: [["delta", "text"]], others: [["p"]] };
+const INPUT_FORM: EventForm = { texts: [["delta", "toolUse", "input"]], others: [["p"]] };
+
 function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter): void {
   const { delta: piece, contentBlockIndex: index } = event;
   if (!isObject(piece)) return;
   if (typeof piece.text === "string") {
-    writer.text(piece.text);
+    writer.text(piece.text, TEXT_FORM);
     return;
   }
   const block = blockOf(index, blocks);
   if (isObject(piece.toolUse)) {
-    if (typeof piece.toolUse.input === "string") writer.callArguments(String(index), piece.toolUse.input);
+    if (typeof piece.toolUse.input === "string") writer.callArguments(String(index), piece.toolUse.input, INPUT_FORM);
   } else if (isObject(piece.reasoningContent)) {
     const { text, signature, redactedContent } = piece.reasoningContent;
     writer.thought(String(index), { text: textIn(text) ?? "", signature: textIn(signature) ?? "" });

@@ -17,7 +17,7 @@ import {
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import { readNativeUsage } from "@sluice/kit/passthrough";
-import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
+import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { givenSignature } from "./parts.ts";
 
@@ -77,16 +77,35 @@ export function decodeContent(body: Uint8Array, request: ProviderRequest, names:
   return chatReply(request, ...answers);
 }
 
+/** An event with one piece of text says nothing else; its counts are read of the last one. */
+const TEXT_FORM: EventForm = {
+  texts: [["candidates", 0, "content", "parts", 0, "text"]],
+  others: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
+    "usageMetadata",
+    name,
+  ]),
+};
+
+/** Whether a candidate has one part, a text of the answer. */
+function isText({ content }: JsonObject): boolean {
+  const parts = objectsOf(isObject(content) ? content.parts : undefined);
+  return parts.length === 1 && typeof parts[0]?.text === "string" && parts[0].thought !== true;
+}
+
 /** A translator of one stream. The dialect has no end mark: what was said when the connection ends is the whole. */
 export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     let mapped: NameMap | undefined;
     let made = 0;
     let calls = 0;
+    let counted: string | undefined;
     let finish: { readonly native: string; readonly details: JsonObject } | undefined;
     const toClient = (): NameMap => (mapped ??= names());
     return {
+      // Every event has the counts so far: those of the last one are read, at the end.
+      repeated: (data) => (counted = data),
       event({ data }) {
+        counted = undefined;
         // A proxy may add the mark of the reference dialect.
         if (data === "[DONE]") return;
         const reply = readJsonEvent(data);
@@ -97,8 +116,9 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         writer.begin();
         const content = readParts(candidate, () => callId(request, made++), { toClient: (name) => toClient().toClient(name) });
         writer.reasoning(content.reasoning);
-        writer.text(content.text);
         const rest = { ...besides(content, candidate), ...extraContent(content.signature) };
+        const isRepeatable = candidate.finishReason === undefined && isText(candidate) && Object.keys(rest).length === 0;
+        writer.text(content.text, isRepeatable ? TEXT_FORM : undefined);
         if (Object.keys(rest).length > 0) writer.delta(rest);
         for (const call of content.calls) writer.call(calls++, call);
         // A call may still follow the reason, so that it is written at the end.
@@ -106,6 +126,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         if (native !== undefined) finish = { native, details: finishDetails(candidate) };
       },
       end() {
+        if (counted !== undefined) writer.usage(readNativeUsage(readJsonEvent(counted)));
         if (finish === undefined) return;
         writer.finish(finish.native, FINISH, finish.details);
         writer.done();

@@ -49,6 +49,7 @@ export function translateStream(request: ProviderRequest, makeNames: () => NameM
   const inner = createChatTranslator(request.replyModel, request);
   const calls = new StreamedCalls(makeNames);
   return {
+    repeated: (last, count, data) => inner.repeated?.(last, count, data),
     event(event, sink: StreamSink): void {
       const { data } = event;
       const chunk = isPlain(data) ? undefined : parseObject(data);

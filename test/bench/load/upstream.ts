@@ -5,7 +5,10 @@
 
 import { createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
+import { messagesStream } from "./upstream-messages.ts";
 import {
+  BURST_CHUNKS,
+  BURST_USER,
   EMBEDDINGS_DIMENSIONS,
   EMBEDDINGS_INPUTS,
   IMAGE_BYTES,
@@ -47,6 +50,9 @@ const embeddings = embeddingsReply();
 const image = imageReply();
 const plainStream = streamReply(false);
 const usageStream = streamReply(true);
+const plainBurst = inBurst(plainStream);
+const usageBurst = inBurst(usageStream);
+const messagesBurst = inBurst(messagesStream().map(asChunk));
 
 const server = createServer({ noDelay: true }, serve);
 server.listen(Number(values.port), "127.0.0.1", () => console.log(JSON.stringify(server.address())));
@@ -72,7 +78,9 @@ function serve(socket: Socket): void {
 function answer(socket: Socket, head: string, body: string): void {
   if (head.startsWith("POST /v1/embeddings")) socket.write(embeddings);
   else if (head.startsWith("POST /v1/images/")) socket.write(image);
+  else if (head.startsWith("POST /v1/messages")) pour(socket, messagesBurst, false);
   else if (!/"stream": ?true/.test(body)) socket.write(whole);
+  else if (body.includes(BURST_USER)) pour(socket, /"include_usage": ?true/.test(body) ? usageBurst : plainBurst, false);
   else pour(socket, /"include_usage": ?true/.test(body) ? usageStream : plainStream, body.includes(PACED_USER));
 }
 
@@ -141,6 +149,22 @@ function streamReply(withUsage: boolean): Buffer[] {
 }
 
 function chunk(data: string): Buffer {
-  const text = `data: ${data}\n\n`;
+  return asChunk(`data: ${data}\n\n`);
+}
+
+function asChunk(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
+}
+
+/** The events of HTTP chunks, joined in few chunks of about equal numbers of events. */
+function inBurst(chunks: readonly Buffer[]): Buffer[] {
+  const texts = chunks.map((bytes) =>
+    bytes
+      .toString("latin1")
+      .replace(/^[0-9a-f]+\r\n/, "")
+      .replace(/\r\n(?:0\r\n\r\n)?$/, ""),
+  );
+  const size = Math.ceil(texts.length / BURST_CHUNKS);
+  const joined = Array.from({ length: BURST_CHUNKS }, (_, at) => asChunk(texts.slice(at * size, (at + 1) * size).join("")));
+  return [...joined.slice(0, -1), Buffer.concat([joined.at(-1)!, LAST_CHUNK])];
 }

@@ -4,7 +4,7 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { MODEL } from "../scenarios.ts";
+import { MODEL, TRANSLATED_MODEL } from "../scenarios.ts";
 import { freePort, type Target } from "../target.ts";
 
 /** The gateway of one checkout. */
@@ -84,6 +84,7 @@ async function launch(
       SLUICE_PORT: String(port),
       SLUICE_ADMIN_PORT: String(await freePort()),
       OPENAI_API_KEY: "sk-upstream",
+      ANTHROPIC_API_KEY: "sk-upstream",
     },
     readyPath: "/health/ready",
     readyStatus: 200,
@@ -137,14 +138,18 @@ store: { use: sqlite, path: ${join(directory, "data", "sluice.db")} }
 plugins:
   - "@sluice/standard@^1.0.0"
   - "@sluice/provider-openai@^1.0.0"
+  - "@sluice/provider-anthropic@^1.0.0"
   - "@sluice/provider-echo@^1.0.0"
   - "@sluice/store-sqlite@^1.0.0"
   - "@sluice/shared-memory@^1.0.0"
 ${plugins.map((plugin) => `  - "@sluice/${plugin}@^1.0.0"\n`).join("")}providers:
   openai: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: "${upstreamUrl}/v1" }
+  anthropic: { use: anthropic, api_key: "\${env:ANTHROPIC_API_KEY}", base_url: "${upstreamUrl}" }
 models:
   - id: ${MODEL}
     targets: [{ provider: openai, model: ${MODEL} }]
+  - id: ${TRANSLATED_MODEL}
+    targets: [{ provider: anthropic, model: ${TRANSLATED_MODEL} }]
 prices: ${join(root, "config/prices.yaml")}
 pipelines: ${pipelines}
 `;

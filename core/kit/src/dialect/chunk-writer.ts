@@ -4,6 +4,7 @@
  */
 
 import {
+  type EventForm,
   type FrameRole,
   GatewayError,
   type JsonObject,
@@ -28,6 +29,8 @@ export type EventHandler = (event: UpstreamEvent) => void;
 export interface StreamHandler {
   readonly event: EventHandler;
   readonly end: () => void;
+  /** The data of the last of several events of one form, see `StreamTranslator.repeated`. */
+  readonly repeated?: (data: string) => void;
 }
 
 /** A stream translator whose handler writes through a {@link ChunkWriter}. */
@@ -49,6 +52,8 @@ export function createStreamTranslator(
     writer.into(sink);
     made.end();
   };
+  const { repeated } = made;
+  if (repeated !== undefined) translator.repeated = (_last, _count, data) => repeated(data);
   return translator;
 }
 
@@ -100,10 +105,12 @@ export class ChunkWriter {
     this.#write('{"role":"assistant","content":""}', "preamble");
   }
 
-  text(text: string): void {
+  /** Writes text. `form`: where the event has it, and nothing else; see `StreamSink.form`. */
+  text(text: string, form?: EventForm): void {
     if (text === "") return;
     this.begin();
     this.#write(`{"content":${JSON.stringify(text)}}`, "content");
+    if (form !== undefined) this.#to.form?.(form);
   }
 
   reasoning(text: string): void {
@@ -153,11 +160,12 @@ export class ChunkWriter {
   }
 
   /** Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
-  callArguments(key: string | number, piece: string): void {
+  callArguments(key: string | number, piece: string, form?: EventForm): void {
     if (piece === "") return;
     const call = this.#call(key);
     call.hasArguments = true;
     this.#write(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
+    if (form !== undefined) this.#to.form?.(form);
   }
 
   /** Ends a call. A call without streamed arguments gets the empty object. */

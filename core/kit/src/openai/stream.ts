@@ -76,6 +76,7 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       if (sink.committed && !isTelling && isWhole && !repair.isSuspect(data)) {
         sink.frame(frame, "content");
         recent.add(frame);
+        if (sink.takesForm === true) declareForm(frame, sink);
         return;
       }
       const chunk = parse(frame);
@@ -99,7 +100,25 @@ export function createChatTranslator(replyModel: string, identity?: ReplyIdentit
       if (!isUsageOnly) recent.add(made);
       sink.frame(made, isUsageOnly ? "usage" : hasContent(chunk) ? "content" : "preamble");
     },
+    repeated(last, count) {
+      recent.repeat(last, count);
+    },
   };
+}
+
+/** Texts of a delta that come in pieces. */
+const PIECES = ["content", "reasoning_content"];
+
+/** A chunk with one choice whose delta has one text depends on nothing but the text, and on the padding that some upstreams add. */
+function declareForm(frame: Frame, sink: StreamSink): void {
+  const { choices, obfuscation } = parse(frame) ?? {};
+  const choice: unknown = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
+  if (!isObject(choice) || !isObject(choice.delta) || typeof choice.finish_reason === "string") return;
+  const { delta } = choice;
+  const [name, ...others] = PIECES.filter((member) => typeof delta[member] === "string" && delta[member] !== "");
+  if (name === undefined || others.length > 0 || delta.tool_calls !== undefined) return;
+  const text = ["choices", 0, "delta", name];
+  sink.form?.({ texts: typeof obfuscation === "string" ? [text, ["obfuscation"]] : [text] });
 }
 
 /** Whether a chunk carries a part of the answer. A role alone, an empty text and a filter report do not count. */

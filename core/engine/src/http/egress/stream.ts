@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { errorBody, type ErrorCodeForm, type Frame, type GatewayError, type StreamReply } from "@sluice/contract";
-import { asGatewayError } from "@sluice/kit/internals";
+import { asGatewayError, batchesOf, type BatchSource, type FrameBatch } from "@sluice/kit/internals";
 import { drained } from "./drained.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
 
@@ -85,26 +85,37 @@ async function writeFrames(
   writer: EventWriter,
   end: End,
 ): Promise<GatewayError | undefined> {
+  let open: BatchSource | undefined;
+  let failure: GatewayError | undefined;
   try {
-    for await (const frame of reply.frames) {
+    const batches = batchesOf(reply.frames);
+    for (;;) {
+      open = undefined;
+      const batch = await batches.next();
+      if (batch === undefined) break;
+      open = batches;
       if (end.isCut) break;
-      const full = writer.write(frame);
+      const full = writer.write(batch, batches.isOneByOne === true);
       if (full !== undefined) await full;
       if (response.destroyed) break;
     }
-    return undefined;
   } catch (error) {
-    return asGatewayError(error);
+    failure = asGatewayError(error);
   }
+  try {
+    await open?.close();
+  } catch (error) {
+    failure ??= asGatewayError(error);
+  }
+  return failure;
 }
 
-/** Gathers the events of one turn of the event loop into one write. */
+/** Writes batches. Those of one frame are gathered for one turn of the event loop. */
 class EventWriter {
   readonly #response: ServerResponse;
   readonly #heartbeat: Heartbeat;
   #pending = "";
-  /** The frame that was written last. */
-  last: Frame | undefined;
+  #lastBatch: FrameBatch | undefined;
   #isScheduled = false;
 
   constructor(response: ServerResponse, heartbeat: Heartbeat) {
@@ -112,13 +123,16 @@ class EventWriter {
     this.#heartbeat = heartbeat;
   }
 
-  /** Takes a frame. Returns a promise when the client reads more slowly than the upstream writes. */
-  write(frame: Frame): Promise<void> | undefined {
-    this.last = frame;
-    const data = frame.raw ?? JSON.stringify(frame.chunk());
-    // Multi-line data arrives joined by line feeds and leaves the same way.
-    this.#pending += data.includes("\n") ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` : `data: ${data}\n\n`;
-    if (this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
+  /** The frame that was written last. */
+  get last(): Frame | undefined {
+    return this.#lastBatch?.last;
+  }
+
+  /** Takes frames. Returns a promise when the client reads more slowly than the upstream writes. */
+  write(batch: FrameBatch, isOneByOne: boolean): Promise<void> | undefined {
+    this.#lastBatch = batch;
+    this.#pending += batch.text();
+    if (!isOneByOne || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
     else if (!this.#isScheduled) this.#schedule();
     return this.#response.writableNeedDrain ? drained(this.#response) : undefined;
   }

@@ -16,6 +16,11 @@ export class RecentFrames {
     this.#next = (this.#next + 1) % MAX_FRAMES;
   }
 
+  /** Adds so many frames that differ in their texts alone; the last one stands for all. */
+  repeat(last: Frame, count: number): void {
+    for (let index = Math.min(count, MAX_FRAMES); index > 0; index--) this.add(last);
+  }
+
   /**
    * A chunk with the missing finish reason; `undefined` when one of the last frames has one. The
    * choice is marked as inferred: `finish_reason_inferred`.

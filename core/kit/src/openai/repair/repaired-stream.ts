@@ -37,6 +37,7 @@ export function createRepairedTranslator(request: ProviderRequest, reasons: OwnF
     else for (const part of parts) inner.event({ ...event, data: JSON.stringify(part) }, sink);
   };
   return {
+    repeated: (last, count, data) => inner.repeated?.(last, count, data),
     event(event, sink) {
       if (pending !== undefined && event.data === "[DONE]") report({ event: undefined, data: "" }, pending, sink);
       const renamed = thoughts.renamed(event.data);

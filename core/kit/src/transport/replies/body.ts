@@ -127,7 +127,7 @@ export class ResponseBody {
       throw noRoom();
     }
     this.#resume();
-    if (!this.#isEnded) await this.#arrival();
+    if (!this.#isEnded) await this.#awoken();
     // The transport refers to this object until a full collection: it must not keep the bytes and
     // the exchange.
     this.#gathered = undefined;
@@ -161,14 +161,19 @@ export class ResponseBody {
    * after a `nudge`. Rejects with the failure.
    */
   async read(): Promise<readonly Uint8Array[] | undefined> {
-    if (this.#chunks.length === 0 && !this.#isEnded) {
-      // Resumed here and not when the last chunks were returned: while the reader works, nothing is
-      // read ahead. It waits for a turn, because the new data is a large piece of work.
-      if (this.#isPaused) await nextTurn();
-      this.#resume();
-    }
-    // A resume may deliver the next chunk synchronously.
-    if (this.#chunks.length === 0 && !this.#isEnded) await this.#arrival();
+    const arrival = this.arrival();
+    if (arrival !== undefined) await arrival;
+    return this.take();
+  }
+
+  /** What to wait for before `take` has something to say; `undefined` when it has. */
+  arrival(): Promise<void> | undefined {
+    if (this.#chunks.length > 0 || this.#isEnded) return undefined;
+    return this.#isPaused ? this.#resumed() : this.#awoken();
+  }
+
+  /** The chunks that have arrived; `undefined` at the end, empty while there are none. Throws the failure behind the chunks. */
+  take(): readonly Uint8Array[] | undefined {
     if (this.#chunks.length > 0) {
       const chunks = this.#chunks;
       this.#chunks = [];
@@ -203,7 +208,16 @@ export class ResponseBody {
     return hold(step);
   }
 
-  #arrival(): Promise<void> {
+  /** Resumed here and not when the last chunks were returned: while the reader works, nothing is read ahead. */
+  async #resumed(): Promise<void> {
+    // A turn, because the new data is a large piece of work.
+    await nextTurn();
+    this.#resume();
+    // A resume may deliver the next chunk synchronously.
+    if (this.#chunks.length === 0 && !this.#isEnded) await this.#awoken();
+  }
+
+  #awoken(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

@@ -62,6 +62,13 @@ export class ObservedText {
     if (this.#unfolded > FOLD_CHARACTERS) this.#fold();
   }
 
+  /** Adds the inside of JSON strings of several frames. */
+  addInside(escaped: string): void {
+    this.#escaped += escaped;
+    this.#unfolded += escaped.length;
+    if (this.#unfolded > FOLD_CHARACTERS) this.#fold();
+  }
+
   /** The text so far, or its sample. */
   texts(): readonly string[] {
     this.#fold();

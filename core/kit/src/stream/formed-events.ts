@@ -1,0 +1,112 @@
+/** Reads server-sent events, and those of a known form in runs: no event of a run is parsed. */
+
+import { isAscii } from "node:buffer";
+import type { EventReader, UpstreamEvent } from "@sluice/contract";
+import { createEventReader } from "./events.ts";
+import type { FrameRun } from "./frame-run.ts";
+
+/** What the reader of events with forms calls. */
+export interface FormedEvents {
+  /** An event that has no known form. `wire`: its text, unless it came in pieces. */
+  event(event: UpstreamEvent, wire: string | undefined): void;
+  /** The run at an offset; `undefined` when the event there has no known form. */
+  read(text: string, at: number): FrameRun | undefined;
+  run(run: FrameRun): void;
+}
+
+const NON_ASCII = 0x80;
+const CARRIAGE_RETURN = 0x0d;
+
+/** A reader for one stream. It looks for forms where an event begins and ends in one chunk; all else goes to the parser. */
+export class FormedEventReader implements EventReader {
+  readonly #to: FormedEvents;
+  readonly #parser;
+  // One decoder for the stream: a character may be split over two chunks.
+  readonly #decoder = new TextDecoder("utf-8");
+  /** The decoder may hold the beginning of a character, or a byte order mark. */
+  #isDecoding = true;
+  /** The parser is between two events. */
+  #isBetween = true;
+  /** The last characters that the parser got of an event that has not ended. */
+  #before = "";
+  #emptyLine = "\n\n";
+  #hasSeenLine = false;
+  #wire: string | undefined;
+
+  constructor(to: FormedEvents) {
+    this.#to = to;
+    this.#parser = createEventReader((event) => to.event(event, this.#wire));
+  }
+
+  push(chunk: Uint8Array): void {
+    const last = chunk.at(-1);
+    if (last === undefined) return;
+    if (!this.#isDecoding && isAscii(chunk)) {
+      this.#read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"));
+      return;
+    }
+    this.#isDecoding = last >= NON_ASCII;
+    this.#read(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  end(): void {
+    this.#wire = undefined;
+    this.#parser.end();
+  }
+
+  #read(text: string): void {
+    if (!this.#hasSeenLine) this.#look(text);
+    for (let at = this.#isBetween ? 0 : this.#finish(text); at < text.length;) {
+      const run = this.#to.read(text, at);
+      if (run !== undefined) {
+        this.#to.run(run);
+        at = run.end;
+        continue;
+      }
+      const found = text.indexOf(this.#emptyLine, at);
+      if (found < 0) {
+        this.#begin(text.slice(at));
+        return;
+      }
+      const end = found + this.#emptyLine.length;
+      this.#parse(text.slice(at, end));
+      at = end;
+    }
+  }
+
+  /** Parses one event that came whole. */
+  #parse(wire: string): void {
+    this.#wire = wire;
+    this.#parser.pushText(wire);
+    this.#wire = undefined;
+  }
+
+  /** Parses a part of an event. */
+  #begin(part: string): void {
+    this.#isBetween = false;
+    this.#before = (this.#before + part).slice(1 - this.#emptyLine.length);
+    this.#parser.pushText(part);
+  }
+
+  /** Parses the rest of an event that came in pieces. Returns the offset behind it. */
+  #finish(text: string): number {
+    const { length } = this.#before;
+    const found = (this.#before + text).indexOf(this.#emptyLine);
+    const end = found < 0 ? text.length : found + this.#emptyLine.length - length;
+    if (found < 0) this.#begin(text);
+    else {
+      this.#parser.pushText(text.slice(0, end));
+      this.#isBetween = true;
+      this.#before = "";
+    }
+    return end;
+  }
+
+  /** Learns from the first line how lines end. Streams with other ends are parsed event by event. */
+  #look(text: string): void {
+    const at = text.indexOf("\n");
+    if (at < 0) return;
+    this.#hasSeenLine = true;
+    if (text.charCodeAt(at - 1) === CARRIAGE_RETURN) this.#emptyLine = "\r\n\r\n";
+  }
+}

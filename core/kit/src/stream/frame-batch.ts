@@ -1,0 +1,126 @@
+/** Frames that arrived together travel together: a layer of a stream costs per chunk of the upstream, and not per frame. */
+
+import type { Frame } from "@sluice/contract";
+import { FrameRun } from "./frame-run.ts";
+
+/** Frames in their order, some of them in runs that are not taken apart. */
+export class FrameBatch {
+  readonly #items: readonly (Frame | FrameRun)[];
+  #frames: readonly Frame[] | undefined;
+
+  constructor(items: readonly (Frame | FrameRun)[]) {
+    this.#items = items;
+  }
+
+  /** Each frame. */
+  get frames(): readonly Frame[] {
+    this.#frames ??= this.#items.flatMap((item) => (item instanceof FrameRun ? item.frames() : [item]));
+    return this.#frames;
+  }
+
+  /** The last frame. */
+  get last(): Frame | undefined {
+    const item = this.#items.at(-1);
+    return item instanceof FrameRun ? item.last : item;
+  }
+
+  /** All frames as server-sent events. */
+  text(): string {
+    let text = "";
+    for (const item of this.#items) text += item instanceof FrameRun ? item.text : eventText(item);
+    return text;
+  }
+}
+
+/** A frame as a server-sent event. */
+function eventText(frame: Frame): string {
+  const data = frame.raw ?? JSON.stringify(frame.chunk());
+  // Multi-line data arrives joined by line feeds and leaves the same way.
+  return data.includes("\n") ? `data: ${data.replaceAll("\n", "\ndata: ")}\n\n` : `data: ${data}\n\n`;
+}
+
+/** Batches of a stream. */
+export interface BatchSource {
+  /** Whether each batch is one frame, so that frames that are there at once come in several batches. */
+  readonly isOneByOne?: boolean;
+  /** The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the failure. */
+  next(): Promise<FrameBatch | undefined>;
+  /** Ends the stream before its end. Safe at any time, and more than once. */
+  close(): Promise<void> | void;
+}
+
+const SOURCE = Symbol.for("sluice.batches");
+
+/** The frames of a source: one by one for those who iterate them, and in batches for those who ask for them. */
+export class BatchedFrames implements AsyncIterableIterator<Frame, undefined> {
+  readonly #source: BatchSource;
+  #batch: readonly Frame[] = [];
+  #at = 0;
+
+  constructor(source: BatchSource) {
+    this.#source = source;
+  }
+
+  async next(): Promise<IteratorResult<Frame, undefined>> {
+    while (this.#at >= this.#batch.length) {
+      // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+      const batch = await this.#source.next();
+      if (batch === undefined) return { done: true, value: undefined };
+      this.#batch = batch.frames;
+      this.#at = 0;
+    }
+    const value = this.#batch[this.#at++] as Frame;
+    return { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<Frame, undefined>> {
+    this.#batch = [];
+    this.#at = 0;
+    await this.#source.close();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** The source, behind frames that were read of a batch one by one. */
+  get [SOURCE](): BatchSource {
+    if (this.#at >= this.#batch.length) return this.#source;
+    const rest = new FrameBatch(this.#batch.slice(this.#at));
+    this.#batch = [];
+    return startingWith([rest], this.#source);
+  }
+}
+
+/** Batches that are there already, then the rest of a source. */
+export function startingWith(first: readonly FrameBatch[], rest: BatchSource): BatchSource {
+  const waiting = [...first];
+  return {
+    next: () => {
+      const batch = waiting.shift();
+      return batch === undefined ? rest.next() : Promise.resolve(batch);
+    },
+    close: () => {
+      waiting.length = 0;
+      return rest.close();
+    },
+  };
+}
+
+/** The batches of frames. Frames of a step's own come one in a batch. */
+export function batchesOf(frames: AsyncIterable<Frame>): BatchSource {
+  const known = (frames as { readonly [SOURCE]?: BatchSource })[SOURCE];
+  if (known !== undefined) return known;
+  const iterator = frames[Symbol.asyncIterator]();
+  return {
+    isOneByOne: true,
+    async next() {
+      const next = await iterator.next();
+      return next.done === true ? undefined : new FrameBatch([next.value]);
+    },
+    async close() {
+      await iterator.return?.();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** Events of one form that were read together, and their frames. */
+
+import type { Frame, JsonObject } from "@sluice/contract";
+
+/** The text of a frame around the texts that it shows. */
+export interface FrameShape {
+  readonly head: string;
+  /** The text behind each shown text. The last one ends the frame. */
+  readonly behind: readonly string[];
+  /** Which of the shown texts is what the reply says. */
+  readonly said: number;
+}
+
+/** A run of events as it is read. */
+export interface RunParts {
+  /** The frames as server-sent events. */
+  readonly text: string;
+  /** The inside of each JSON string that the frames show, frame by frame. */
+  readonly pieces: readonly string[];
+  readonly count: number;
+  /** The offset behind the last event. */
+  readonly end: number;
+  /** The data of the last event. */
+  readonly lastData: string;
+}
+
+/** Frames that differ in their texts alone. They are made when a step asks for them. */
+export class FrameRun implements RunParts {
+  readonly text: string;
+  readonly pieces: readonly string[];
+  readonly count: number;
+  readonly end: number;
+  readonly lastData: string;
+  readonly #shape: FrameShape;
+  #last: Frame | undefined;
+
+  constructor(shape: FrameShape, { text, pieces, count, end, lastData }: RunParts) {
+    this.#shape = shape;
+    this.text = text;
+    this.pieces = pieces;
+    this.count = count;
+    this.end = end;
+    this.lastData = lastData;
+  }
+
+  /** The frames, one by one. */
+  frames(): Frame[] {
+    return Array.from({ length: this.count }, (_, index) => this.#frame(index));
+  }
+
+  /** The last frame. */
+  get last(): Frame {
+    this.#last ??= this.#frame(this.count - 1);
+    return this.#last;
+  }
+
+  /** The inside of the JSON strings that the frames say, joined. */
+  said(): string {
+    const { behind, said } = this.#shape;
+    const { length } = behind;
+    return length === 1 ? this.pieces.join("") : this.pieces.filter((_, index) => index % length === said).join("");
+  }
+
+  #frame(index: number): Frame {
+    return new RunFrame(this.#shape, this.pieces, index);
+  }
+}
+
+class RunFrame implements Frame {
+  readonly #shape: FrameShape;
+  readonly #pieces: readonly string[];
+  readonly #index: number;
+  #raw: string | undefined;
+  #chunk: JsonObject | undefined;
+
+  constructor(shape: FrameShape, pieces: readonly string[], index: number) {
+    this.#shape = shape;
+    this.#pieces = pieces;
+    this.#index = index;
+  }
+
+  get raw(): string {
+    if (this.#raw === undefined) {
+      const { head, behind } = this.#shape;
+      let raw = head;
+      for (const [at, text] of behind.entries()) raw += (this.#pieces[this.#index * behind.length + at] ?? "") + text;
+      this.#raw = raw;
+    }
+    return this.#raw;
+  }
+
+  chunk(): JsonObject {
+    this.#chunk ??= JSON.parse(this.raw) as JsonObject;
+    return this.#chunk;
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * The form of a stream's events: an upstream repeats everything but a few texts. An event of the form of an earlier one is
+ * neither parsed nor translated: its texts are put into the earlier one's frame.
+ */
+
+import type { EventForm, JsonValue } from "@sluice/contract";
+import { FrameRun, type FrameShape } from "./frame-run.ts";
+
+/** An event that was translated into one frame. */
+export interface LearntEvent {
+  /** The event as it came, with its empty line. */
+  readonly wire: string;
+  /** Its data. */
+  readonly data: string;
+  /** The text of its frame. */
+  readonly raw: string;
+  /** What the frame depends on. */
+  readonly form: EventForm;
+}
+
+/** A place in an event whose text differs from event to event. */
+interface Hole {
+  readonly from: number;
+  readonly to: number;
+  readonly path: EventForm["texts"][number];
+  readonly isNumber: boolean;
+  readonly isShown: boolean;
+}
+
+/** A hole with the text behind it, in the events and in their written frames. */
+interface WireHole {
+  readonly isNumber: boolean;
+  readonly behind: string;
+  /** `undefined` where the frame does not show the text. */
+  readonly written: string | undefined;
+}
+
+/** What stands before the data of an event, and behind it. Other fields would differ, or are comments. */
+const BEFORE_DATA = /^(?:event:[^\r\n]*\r?\n)?data: ?$/;
+const BEHIND_DATA = /^(?:\r?\n){2}$/;
+/** No JSON string has these characters unescaped. */
+// oxlint-disable-next-line no-control-regex -- these are the ones.
+const CONTROL = /[\u0000-\u001f]/;
+const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
+const BACKSLASH = 0x5c;
+
+/** The form of one stream's events, learnt from one of them. */
+export class StreamForm {
+  readonly #head: string;
+  readonly #holes: readonly WireHole[];
+  readonly #shape: FrameShape;
+  readonly #writtenHead: string;
+  readonly #dataAt: number;
+  readonly #endLength: number;
+
+  private constructor(wire: string, dataAt: number, endLength: number, holes: readonly Hole[], shape: FrameShape) {
+    this.#shape = shape;
+    this.#dataAt = dataAt;
+    this.#endLength = endLength;
+    this.#head = wire.slice(0, dataAt + (holes[0]?.from ?? 0));
+    this.#writtenHead = `data: ${shape.head}`;
+    let shown = 0;
+    this.#holes = holes.map(({ to, isNumber, isShown }, index): WireHole => {
+      const next = holes[index + 1];
+      const behind = wire.slice(dataAt + to, next === undefined ? undefined : dataAt + next.from);
+      if (!isShown) return { isNumber, behind, written: undefined };
+      const text = shape.behind[shown++] ?? "";
+      return { isNumber, behind, written: shown === shape.behind.length ? `${text}\n\n` : text };
+    });
+  }
+
+  /** The form of an event; `undefined` when the places of its texts are not certain. */
+  static of({ wire, data, raw, form }: LearntEvent): StreamForm | undefined {
+    const dataAt = wire.lastIndexOf(data);
+    const end = wire.slice(dataAt + data.length);
+    if (dataAt < 0 || raw.includes("\n")) return undefined;
+    if (wire !== data && !(BEFORE_DATA.test(wire.slice(0, dataAt)) && BEHIND_DATA.test(end))) return undefined;
+    const value = parsed(data);
+    const texts = form.texts.map((path) => textHole(data, value, path, true));
+    const others = (form.others ?? []).map((path) => numberHole(data, value, path) ?? textHole(data, value, path, false));
+    const holes = [...texts, ...others].filter((hole) => hole !== undefined).toSorted((a, b) => a.from - b.from);
+    if (texts[0] === undefined || texts.includes(undefined) || !areHoles(data, holes)) return undefined;
+    const shown = holes.filter(({ isShown }) => isShown);
+    const shape = shapeOf(raw, data, shown, shown.indexOf(texts[0]));
+    return shape === undefined ? undefined : new StreamForm(wire, dataAt, end.length, holes, shape);
+  }
+
+  /** The events of this form from an offset on; `undefined` when the first one has another form, or is not whole. */
+  read(text: string, at: number): FrameRun | undefined {
+    const head = this.#head;
+    const pieces: string[] = [];
+    const hidden: string[] = [];
+    let written = "";
+    let count = 0;
+    let last = at;
+    let end = at;
+    while (text.slice(end, end + head.length) === head) {
+      const known = pieces.length;
+      let shown = this.#writtenHead;
+      let place = end + head.length;
+      for (const { isNumber, behind, written: shownBehind } of this.#holes) {
+        const close = isNumber ? numberEnd(text, place) : stringEnd(text, place);
+        if (close <= place || text.slice(close, close + behind.length) !== behind) {
+          place = -1;
+          break;
+        }
+        const piece = text.slice(place, close);
+        if (shownBehind === undefined) hidden.push(piece);
+        else {
+          pieces.push(piece);
+          shown += piece + shownBehind;
+        }
+        place = close + behind.length;
+      }
+      if (place < 0) {
+        pieces.length = known;
+        break;
+      }
+      written += shown;
+      count++;
+      last = end;
+      end = place;
+    }
+    if (count === 0 || !areInsides(pieces) || !areInsides(hidden)) return undefined;
+    return new FrameRun(this.#shape, {
+      text: written,
+      pieces,
+      count,
+      end,
+      lastData: text.slice(last + this.#dataAt, end - this.#endLength),
+    });
+  }
+}
+
+/** Whether all pieces are the insides of JSON strings. */
+function areInsides(pieces: readonly string[]): boolean {
+  const joined = pieces.join("");
+  return !CONTROL.test(joined) && (!joined.includes("\\") || pieces.every((piece) => JSON_INSIDE.test(piece)));
+}
+
+/** The end of the JSON string that an offset is in; -1 when it does not end. */
+function stringEnd(text: string, from: number): number {
+  let end = text.indexOf('"', from);
+  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end, from)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+/** Whether an odd number of backslashes precedes an offset. */
+function isEscaped(text: string, place: number, from: number): boolean {
+  let at = place - 1;
+  while (at >= from && text.charCodeAt(at) === BACKSLASH) at--;
+  return (place - at) % 2 === 0;
+}
+
+function numberEnd(text: string, from: number): number {
+  let end = from;
+  while (isDigit(text.charCodeAt(end))) end++;
+  // No JSON number begins with a further digit behind a zero.
+  return end - from > 15 || (end - from > 1 && text.charCodeAt(from) === 0x30) ? -1 : end;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+function textHole(data: string, value: JsonValue | undefined, path: Hole["path"], isShown: boolean): Hole | undefined {
+  const text = valueAt(value, path);
+  if (typeof text !== "string" || text === "") return undefined;
+  const json = JSON.stringify(text);
+  const at = onlyPlace(data, json);
+  return at === undefined ? undefined : { from: at + 1, to: at + json.length - 1, path, isNumber: false, isShown };
+}
+
+function numberHole(data: string, value: JsonValue | undefined, path: Hole["path"]): Hole | undefined {
+  const number = valueAt(value, path);
+  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0) return undefined;
+  const name = JSON.stringify(path.at(-1));
+  const at = onlyPlace(data, name);
+  if (at === undefined) return undefined;
+  const [before] = /^\s*:\s*/.exec(data.slice(at + name.length)) ?? [""];
+  const from = at + name.length + before.length;
+  return data.startsWith(String(number), from)
+    ? { from, to: from + String(number).length, path, isNumber: true, isShown: false }
+    : undefined;
+}
+
+/** The offset of a text that stands in another one once. */
+function onlyPlace(text: string, part: string): number | undefined {
+  const at = text.indexOf(part);
+  return at < 0 || text.includes(part, at + 1) ? undefined : at;
+}
+
+/** Whether the holes of an event are where its paths lead: other values in them are found there. */
+function areHoles(data: string, holes: readonly Hole[]): boolean {
+  let probe = "";
+  let at = 0;
+  for (const [index, { from, to, isNumber }] of holes.entries()) {
+    if (from < at) return false;
+    probe += data.slice(at, from) + probeOf(index, isNumber);
+    at = to;
+  }
+  const value = parsed(probe + data.slice(at));
+  return holes.every(({ path, isNumber }, index) => String(valueAt(value, path)) === probeOf(index, isNumber));
+}
+
+function probeOf(index: number, isNumber: boolean): string {
+  return isNumber ? String(987_654_321 + index) : `?probe ${index}?`;
+}
+
+/** The text of a frame around its texts; `undefined` when one of them is not in its place once, in the order of the event. */
+function shapeOf(raw: string, data: string, holes: readonly Hole[], said: number): FrameShape | undefined {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { from, to } of holes) {
+    const place = onlyPlace(raw, data.slice(from - 1, to + 1));
+    if (place === undefined || place < at) return undefined;
+    parts.push(raw.slice(at, place + 1));
+    at = place + to - from + 1;
+  }
+  const [head = "", ...between] = parts;
+  return { head, behind: [...between, raw.slice(at)], said };
+}
+
+function valueAt(value: JsonValue | undefined, path: Hole["path"]): JsonValue | undefined {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Readonly<Record<string | number, JsonValue>>)[key];
+  }
+  return found;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

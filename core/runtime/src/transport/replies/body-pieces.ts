@@ -1,0 +1,41 @@
+/** A body's bytes in pieces that one turn of the event loop can process. */
+
+import { nextTurn, type ResponseBody } from "@sluice/kit/internals";
+
+/**
+ * Maximum bytes that are processed in one turn. A larger arrival is split, and each piece waits for a
+ * turn of its own.
+ */
+const TURN_BYTES = 65_536;
+
+/** The pieces of one body. */
+export class BodyPieces {
+  readonly #body: ResponseBody;
+  /** Pieces that wait for a turn of their own, the next one last. */
+  #later: Uint8Array[] = [];
+
+  constructor(body: ResponseBody) {
+    this.#body = body;
+  }
+
+  /** What to wait for before `take` has something to say; `undefined` when it has. */
+  arrival(): Promise<void> | undefined {
+    return this.#later.length > 0 ? nextTurn() : this.#body.arrival();
+  }
+
+  /** The bytes for this turn; `undefined` at the end. Throws the failure of the body. */
+  take(): readonly Uint8Array[] | undefined {
+    const piece = this.#later.pop();
+    if (piece !== undefined) return [piece];
+    const chunks = this.#body.take();
+    if (chunks === undefined) return undefined;
+    let bytes = 0;
+    for (const chunk of chunks) bytes += chunk.length;
+    if (bytes <= TURN_BYTES) return chunks;
+    for (const chunk of chunks) {
+      for (let at = 0; at < chunk.length; at += TURN_BYTES) this.#later.push(chunk.subarray(at, at + TURN_BYTES));
+    }
+    this.#later.reverse();
+    return [];
+  }
+}
