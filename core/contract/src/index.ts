@@ -21,7 +21,6 @@ export * from "./secret.ts";
 export * from "./shared-state.ts";
 export * from "./step.ts";
 export * from "./store.ts";
-export * from "./stream.ts";
 export * from "./target.ts";
 export * from "./tokens.ts";
 export * from "./usage.ts";

@@ -1,13 +1,12 @@
 /** Providers: pure translations between the reference dialect and an upstream's. No socket, no clock, no environment. */
 
 import type { GatewayError } from "./error.ts";
-import type { StreamFraming } from "./frame.ts";
+import type { StreamFraming, StreamTranslator } from "./frame.ts";
 import type { JsonDocument } from "./json.ts";
 import type { HttpMethod, NativeApi, OpenEndpoints } from "./native.ts";
 import type { Operation } from "./model.ts";
 import type { Target } from "./target.ts";
 import type { Secret } from "./secret.ts";
-import type { StreamTranslator } from "./stream.ts";
 import type { Usage } from "./usage.ts";
 
 /** The input of a translation: the request without the gateway's own fields, and its target. */

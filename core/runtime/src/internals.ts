@@ -1,3 +1,4 @@
 /** @sluice/runtime/internals: the names that the test kit shares with the runtime. */
 
-export { createStreamReader } from "./stream/reader.ts";
+export { StreamOutput } from "./stream/output.ts";
+export { createFormedReader, createStreamReader } from "./stream/reader.ts";
