@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { TimeLimit, unlessAborted } from "./waiting.ts";
+import { TimeLimit, unlessAborted, waitForAnswer } from "./waiting.ts";
 
 const never = new Promise<never>(() => undefined);
 
@@ -44,5 +44,41 @@ describe("a time limit", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe("a wait for an answer", () => {
+  /** Blocks the event loop. */
+  const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+  it("ends after its time, once", async () => {
+    const late = vi.fn<() => void>();
+    waitForAnswer(10, late);
+    await vi.waitFor(() => expect(late).toHaveBeenCalledOnce());
+  });
+
+  it("is not over while the event loop was blocked: an answer that came meanwhile is received", async () => {
+    const late = vi.fn<() => void>();
+    const { port1, port2 } = new MessageChannel();
+    const answered = new Promise((resolve) => port1.addEventListener("message", resolve, { once: true }));
+    port1.start();
+    const end = waitForAnswer(100, late);
+    port2.postMessage("the answer");
+    block(300);
+    await answered;
+    end();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(late).not.toHaveBeenCalled();
+    port1.close();
+  });
+
+  it("gives the lost time back, and ends although the loop is blocked again and again", async () => {
+    const late = vi.fn<() => void>();
+    waitForAnswer(60, late);
+    for (let blocks = 0; blocks < 10; blocks += 1) {
+      block(250);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    await vi.waitFor(() => expect(late).toHaveBeenCalledOnce());
   });
 });

@@ -40,3 +40,37 @@ export class TimeLimit {
     this.#outer.removeEventListener("abort", this.#follow);
   }
 }
+
+/** A timer that is later than this was delayed by a blocked event loop or by a process that did not run. */
+const BLOCKED_MS = 50;
+/** How often lost time is added. The wait of a process that is blocked again and again ends too. */
+const MAX_EXTENSIONS = 3;
+
+/**
+ * Calls `late` when an answer has not come within `ms` milliseconds in which this process could receive it. Time that a blocked
+ * event loop loses is added, and an answer that has arrived by then is received first. Returns the function that ends the wait.
+ */
+export function waitForAnswer(ms: number, late: () => void): () => void {
+  let extensions = 0;
+  let dueMs = performance.now() + ms;
+  let hasEnded = false;
+  const expire = (): void => {
+    const nowMs = performance.now();
+    const lostMs = Math.min(nowMs - dueMs, ms);
+    if (lostMs > BLOCKED_MS && extensions < MAX_EXTENSIONS) {
+      extensions += 1;
+      dueMs = nowMs + lostMs;
+      timer = setTimeout(expire, lostMs);
+      return;
+    }
+    // Timers run before the answers of the same turn.
+    setImmediate(() => {
+      if (!hasEnded) late();
+    });
+  };
+  let timer = setTimeout(expire, ms);
+  return () => {
+    hasEnded = true;
+    clearTimeout(timer);
+  };
+}

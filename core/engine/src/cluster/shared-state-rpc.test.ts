@@ -51,7 +51,8 @@ describe("shared state that another process holds", () => {
     const questions: StateQuestion[] = [];
     const { driver, receive } = createRemoteState((question) => void questions.push(question));
     const late = Promise.resolve(driver.read(["a"]));
-    vi.advanceTimersByTime(1_000);
+    late.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1_001);
     await expect(late).rejects.toThrow("did not answer");
     const failing = Promise.resolve(driver.read(["a"]));
     receive({ type: "state", id: questions.at(-1)?.id ?? 0, error: "it fails" });

@@ -1,6 +1,7 @@
 /** Shared state in memory for several workers: the supervising process holds it, and they ask over their channel. */
 
 import { errorMessage, type Claim, type Reservation, type StateDriver, type TakeResult } from "@sluice/contract";
+import { waitForAnswer } from "@sluice/kit/internals";
 
 /** A question of a worker: the path of a method, and its arguments. */
 export interface StateQuestion {
@@ -107,7 +108,7 @@ function withoutMoney(claim: Claim): Claim {
   return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
 }
 
-/** The driver of a worker. Its calls reject when no answer comes within a second. */
+/** The driver of a worker. Its calls reject when no answer comes within a second in which the worker runs. */
 export interface RemoteState {
   readonly driver: StateDriver;
   /** Takes an answer. */
@@ -116,18 +117,18 @@ export interface RemoteState {
 
 /** Makes the driver of a worker; `send` carries its questions. */
 export function createRemoteState(send: (question: StateQuestion) => void): RemoteState {
-  const waiting = new Map<number, { readonly promise: PromiseWithResolvers<unknown>; readonly timer: NodeJS.Timeout }>();
+  const waiting = new Map<number, { readonly promise: PromiseWithResolvers<unknown>; readonly endWait: () => void }>();
   let lastId = 0;
   const ask =
     <T>(method: StateMethod) =>
     (...args: readonly unknown[]): Promise<T> => {
       const promise = Promise.withResolvers<unknown>();
       const id = ++lastId;
-      const timer = setTimeout(() => {
+      const endWait = waitForAnswer(ANSWER_MS, () => {
         waiting.delete(id);
         promise.reject(new Error("the supervising process did not answer"));
-      }, ANSWER_MS);
-      waiting.set(id, { promise, timer });
+      });
+      waiting.set(id, { promise, endWait });
       send({ type: "state", id, method, args });
       return promise.promise as Promise<T>;
     };
@@ -142,8 +143,8 @@ export function createRemoteState(send: (question: StateQuestion) => void): Remo
     records: { begin: ask("records.begin"), complete: ask("records.complete"), abandon: ask("records.abandon") },
     start: async () => {},
     async stop() {
-      for (const { promise, timer } of waiting.values()) {
-        clearTimeout(timer);
+      for (const { promise, endWait } of waiting.values()) {
+        endWait();
         promise.reject(new Error("the gateway stops"));
       }
       waiting.clear();
@@ -155,7 +156,7 @@ export function createRemoteState(send: (question: StateQuestion) => void): Remo
       const question = waiting.get(id);
       if (question === undefined) return;
       waiting.delete(id);
-      clearTimeout(question.timer);
+      question.endWait();
       if (error === undefined) question.promise.resolve(value);
       else question.promise.reject(new Error(error));
     },

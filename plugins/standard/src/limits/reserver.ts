@@ -10,11 +10,12 @@ import {
   type MaybePromise,
   type TakeResult,
 } from "@sluice/contract";
+import { waitForAnswer } from "@sluice/kit/internals";
 import { NewTags } from "./new-tags.ts";
-import type { Rule } from "./rule.ts";
+import type { BudgetRule, Rule } from "./rule.ts";
 
-/** How long the ledger may take, in milliseconds. */
-const LEDGER_MS = 5_000;
+/** How long the ledger may take, in milliseconds: longer than the bound of the store itself, which may have to start a thread. */
+const LEDGER_MS = 20_000;
 /** Questions to the ledger at the same time. The ledger's own bound is higher: other callers ask it too. */
 const MAX_QUESTIONS = 16;
 /** Seeds of one reservation. Shared state that loses a budget more often is faulty. */
@@ -44,13 +45,13 @@ class Seeding implements SharedValue {
   #wait(): Promise<void> {
     return new Promise((resolve, reject) => {
       const admit = (): void => {
-        clearTimeout(timer);
+        endWait();
         resolve();
       };
-      const timer = setTimeout(() => {
+      const endWait = waitForAnswer(LEDGER_MS, () => {
         this.#waiting.splice(this.#waiting.indexOf(admit), 1);
         reject(new Error("The ledger has too many questions."));
-      }, LEDGER_MS);
+      });
       this.#waiting.push(admit);
     });
   }
@@ -117,11 +118,23 @@ export class Reserver {
     if (rule?.kind !== "budget") throw new GatewayError("internal_error", "A budget is asked for that no rule has.");
     let spent: number;
     try {
-      spent = await this.#seeding.queued(() => this.#host.ledger.spent(rule.rows, AbortSignal.timeout(LEDGER_MS)));
+      spent = await this.#seeding.queued(() => this.#spent(rule));
     } catch (cause) {
       throw isGatewayError(cause) && cause.code === "overloaded" ? cause : unreadable(cause);
     }
     await this.#host.state.seed(key, spent);
+  }
+
+  async #spent({ rows }: BudgetRule): Promise<number> {
+    const controller = new AbortController();
+    const endWait = waitForAnswer(LEDGER_MS, () =>
+      controller.abort(new DOMException("The ledger did not answer.", "TimeoutError")),
+    );
+    try {
+      return await this.#host.ledger.spent(rows, controller.signal);
+    } finally {
+      endWait();
+    }
   }
 }
 

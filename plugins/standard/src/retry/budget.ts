@@ -1,34 +1,58 @@
-/** Retry budgets: how many of a deployment's recent requests may be retries. They outlive generations. */
+/** Retry budgets: how many of a deployment's recent requests may be retries, with a part for each key. They outlive generations. */
 
 import type { SharedValue } from "@sluice/contract";
+import { type Holder, Parts } from "@sluice/kit/internals";
 
 /** Retries that are always allowed, also with few requests. */
 const MIN_RETRIES = 3;
 /** The window: ten slots of one second. */
 const SLOTS = 10;
 const SLOT_MS = 1_000;
+/** A key is alone at a deployment when no other has asked it for so long. */
+const ALONE_MS = SLOTS * SLOT_MS;
 /** Maximum of stored deployments: clients choose the models of a wildcard. */
 const MAX_DEPLOYMENTS = 1_000;
+
+/** What became of a retry that was asked for: the budget may be spent, or the key's part of it. */
+export type TakenRetry = "taken" | "spent" | "part spent";
 
 /** The recent requests and retries of one deployment. */
 export class RetryBudget {
   readonly #requests = Array.from({ length: SLOTS }, () => 0);
-  readonly #retries = Array.from({ length: SLOTS }, () => 0);
+  readonly #retries = Array.from({ length: SLOTS }, (): Holder[] => []);
+  readonly #parts = new Parts();
   #slot = 0;
+  #lastKey: string | undefined;
+  /** When another key than the last one came. */
+  #changedAtMs = -Infinity;
 
   /** Counts a request. Its retries are not counted here. `nowMs` is monotonic. */
-  request(nowMs: number): void {
+  request(key: string, nowMs: number): void {
     const index = this.#turn(nowMs);
     this.#requests[index] = (this.#requests[index] ?? 0) + 1;
+    if (key === this.#lastKey) return;
+    if (this.#lastKey !== undefined) this.#changedAtMs = nowMs;
+    this.#lastKey = key;
   }
 
-  /** Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. Returns false when it is spent. */
-  takeRetry(share: number, nowMs: number): boolean {
+  /**
+   * Takes a retry from the budget: `share` (0 to 1) of the requests, at least 3. A key that is alone may use all of it; of
+   * several keys each has a part. A key that has none of the recent retries gets one beyond the budget, as long as those are fewer than 3.
+   */
+  takeRetry(holder: Holder, share: number, nowMs: number): TakenRetry {
     const index = this.#turn(nowMs);
-    const allowed = Math.max(MIN_RETRIES, Math.floor(sum(this.#requests) * share));
-    if (sum(this.#retries) >= allowed) return false;
-    this.#retries[index] = (this.#retries[index] ?? 0) + 1;
-    return true;
+    const capacity = Math.max(MIN_RETRIES, Math.floor(sum(this.#requests) * share));
+    const free = capacity - this.#parts.held;
+    const isAlone = nowMs - this.#changedAtMs > ALONE_MS;
+    if (isAlone ? free <= 0 : !this.#mayTake(holder, capacity)) return free > 0 ? "part spent" : "spent";
+    this.#parts.take(holder);
+    this.#retries[index]?.push(holder);
+    return "taken";
+  }
+
+  #mayTake(holder: Holder, capacity: number): boolean {
+    if (this.#parts.mayTake(holder, { capacity })) return true;
+    return this.#parts.heldBy(holder) === 0 && this.#parts.held < capacity + MIN_RETRIES;
   }
 
   /** Clears expired slots. Returns the index of the current one. */
@@ -36,7 +60,7 @@ export class RetryBudget {
     const slot = Math.floor(nowMs / SLOT_MS);
     for (let passed = Math.max(this.#slot + 1, slot - SLOTS + 1); passed <= slot; passed += 1) {
       this.#requests[passed % SLOTS] = 0;
-      this.#retries[passed % SLOTS] = 0;
+      for (const holder of this.#retries[passed % SLOTS]?.splice(0) ?? []) this.#parts.giveBack(holder);
     }
     this.#slot = Math.max(this.#slot, slot);
     return this.#slot % SLOTS;

@@ -161,10 +161,11 @@ describe("the retry step", () => {
 describe("a retry budget", () => {
   it("allows 3 in any case, and forgets after ten seconds", () => {
     const budget = new RetryBudget();
-    budget.request(0);
-    expect([1, 2, 3, 4].map(() => budget.takeRetry(0.2, 5))).toEqual([true, true, true, false]);
-    expect(budget.takeRetry(0.2, 9_999)).toBe(false);
-    expect(budget.takeRetry(0.2, 10_000)).toBe(true);
+    const holder = { key: "key", team: undefined };
+    budget.request("key", 0);
+    expect([1, 2, 3, 4].map(() => budget.takeRetry(holder, 0.2, 5))).toEqual(["taken", "taken", "taken", "spent"]);
+    expect(budget.takeRetry(holder, 0.2, 9_999)).toBe("spent");
+    expect(budget.takeRetry(holder, 0.2, 10_000)).toBe("taken");
   });
 
   it("is one for each deployment, and is forgotten when a thousand others came later", () => {

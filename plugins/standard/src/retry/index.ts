@@ -1,6 +1,7 @@
 /** The step `retry`: calls the same target again after a transient failure. */
 
 import { defineStep, parseDuration } from "@sluice/kit";
+import { holderOf } from "@sluice/kit/internals";
 import { type Exchange, type GatewayError, type Host, isGatewayError, type Step, type StepDefinition } from "@sluice/contract";
 import { leaseOf } from "../deployments/lease.ts";
 import { RetryBudgets } from "./budget.ts";
@@ -19,6 +20,12 @@ export interface RetryConfig {
   readonly retry_images: boolean;
   readonly on: readonly RetriedFailure[];
 }
+
+/** What the explanation of a request says when it gets no retry. */
+const REFUSED_RETRIES = {
+  spent: "the retry budget of the deployment is spent, after",
+  "part spent": "the key has its part of the deployment's retry budget, after",
+} as const;
 
 /** The parts that tests replace. */
 export interface RetryParts {
@@ -62,7 +69,7 @@ const definition = {
         pattern: "^(100|[1-9]?[0-9])%$",
         default: "20%",
         description:
-          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. What is beyond fails at once.",
+          "Share of a deployment's requests in the last 10 seconds that may be retries; 3 are allowed in any case. Keys that use the deployment at the same time each have a part of it. What is beyond fails at once.",
       },
       retry_images: {
         type: "boolean",
@@ -104,7 +111,8 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
       const target = exchange.target ?? exchange.model?.targets[0];
       if (target === undefined || (exchange.operation === "images" && !config.retry_images)) return next();
       const budget = budgets.of(target.id);
-      budget.request(host.clock.monotonic());
+      const holder = holderOf(exchange.identity);
+      budget.request(holder.key, host.clock.monotonic());
       const retries = allowedRetries(exchange, config.attempts);
       for (let retried = 0; ; retried += 1) {
         const startedMs = host.clock.monotonic();
@@ -134,7 +142,8 @@ export function createRetry(config: RetryConfig, host: Host, { random, wait }: R
           // A second timeout must leave time for an answer or another model.
           const silenceMs = error.code === "upstream_timeout" ? nowMs - startedMs : 0;
           if (nowMs + waitMs + silenceMs >= exchange.lifetime.deadlineMs) giveUp("no time for a retry after");
-          if (!budget.takeRetry(share, nowMs)) giveUp("the retry budget of the deployment is spent, after");
+          const taken = budget.takeRetry(holder, share, nowMs);
+          if (taken !== "taken") giveUp(REFUSED_RETRIES[taken]);
           exchange.note("retry", "once more", `${target.id} after ${Math.round(waitMs)} ms, because of ${error.code}`);
           await wait(waitMs, exchange.signal);
           // A hedge beside this branch may have used the last attempt meanwhile.

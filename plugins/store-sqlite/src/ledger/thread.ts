@@ -1,6 +1,7 @@
 /** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
 
 import { type ErrorCode, GatewayError, type Log } from "@sluice/contract";
+import { waitForAnswer } from "@sluice/kit/internals";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../thread.ts";
 import type { LedgerBatch, LedgerQuestion } from "./questions.ts";
@@ -9,6 +10,8 @@ import type { WorkerAnswer, WorkerQuestion } from "./worker.ts";
 
 /** How long an answer may take, with its wait for a turn, in milliseconds. */
 const ANSWER_DEADLINE_MS = 5_000;
+/** What the first answer of a thread may take more: the thread is started for it. */
+const START_MS = 10_000;
 /** Questions that may be under way at once. */
 const MAX_QUESTIONS = 64;
 /** The memory of the thread, in megabytes. A question that needs more ends the thread, and only that. */
@@ -27,6 +30,7 @@ export class LedgerThread {
   readonly #log: Log;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  #hasAnswered = false;
   #lastId = 0;
 
   constructor(path: string, log: Log) {
@@ -35,7 +39,7 @@ export class LedgerThread {
   }
 
   /**
-   * The whole answer. Rejects with the signal's reason, with `deadline_exceeded` after five seconds, with `overloaded` when
+   * The whole answer. Rejects with the signal's reason, with `deadline_exceeded` after five seconds (fifteen while the thread starts), with `overloaded` when
    * too many wait, with `Error` when the file cannot be read.
    */
   ask(question: LedgerQuestion, signal?: AbortSignal): Promise<readonly unknown[]> {
@@ -57,7 +61,8 @@ export class LedgerThread {
       waiting.end(error);
     };
     const onAbort = (): void => giveUp(signal?.reason as Error);
-    const timer = setTimeout(() => giveUp(tooLong()), ANSWER_DEADLINE_MS);
+    const deadlineMs = ANSWER_DEADLINE_MS + (this.#hasAnswered ? 0 : START_MS);
+    const endWait = waitForAnswer(deadlineMs, () => giveUp(tooLong()));
     const waiting: Waiting = {
       found: [],
       // The next batch is to come in another turn than this one.
@@ -66,7 +71,7 @@ export class LedgerThread {
         setImmediate(count);
       },
       end: (error) => {
-        clearTimeout(timer);
+        endWait();
         signal?.removeEventListener("abort", onAbort);
         this.#waiting.delete(id);
         if (error === undefined) answered.resolve(waiting.found);
@@ -90,6 +95,7 @@ export class LedgerThread {
   }
 
   #start(): Worker {
+    this.#hasAnswered = false;
     const limits = { resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB } };
     const worker = startThread("ledger/worker", { path: this.#path }, limits);
     worker.unref();
@@ -100,6 +106,7 @@ export class LedgerThread {
   }
 
   #receive(answer: WorkerAnswer): void {
+    this.#hasAnswered = true;
     const waiting = this.#waiting.get(answer.id);
     if (answer.kind === "batch") waiting?.take(answer.batch);
     else waiting?.end(answer.kind === "error" ? errorOf(answer.message, answer.code) : undefined);
