@@ -137,8 +137,9 @@ async function applyFirst(options: StartOptions, start: Start, generations: Gene
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
   const edits = new ConfigEdits({ place: options, definitions, log, ...generations }, first, opened, held);
   // What was saved since the files were read, or while no worker lived. The log says how it went.
-  if (edits.status.drift.length > 0) {
-    if (isNewest) void edits.catchUp().catch(() => undefined);
+  const isNewer = !start.isStill();
+  if (isNewer || edits.status.drift.length > 0) {
+    if (isNewest || (isNewer && held !== undefined)) void edits.catchUp().catch(() => undefined);
     else if (held === undefined) void edits.reload().catch(() => undefined);
   }
   // The next worker starts with it.

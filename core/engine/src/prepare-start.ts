@@ -3,6 +3,7 @@
 import type { Clock, Log, StateDriver } from "@sluice/contract";
 import { checkConfig, ConfigError, withTests } from "./check-config.ts";
 import { formatFinding } from "./config/finding.ts";
+import { diskSource, recordSource } from "./config/files/source.ts";
 import type { OpenedConfig } from "./config/load.ts";
 import type { Snapshot } from "./config/snapshot.ts";
 import type { CanaryVerdict } from "./generation/rollout/canary.ts";
@@ -21,6 +22,9 @@ export interface ConfigPlace {
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
+
+/** Differs from the digest of any contents. */
+const NO_DIGEST = "";
 
 /** What starting needs beside the configuration. */
 export interface StartOptions extends ConfigPlace {
@@ -65,12 +69,15 @@ export interface Start {
   readonly isNewest: boolean;
   /** That of the newest generation before, as it was when the files were read: another worker may make one meanwhile. */
   readonly lastNumber: number;
+  /** Whether everything that was read is on disk as it was read: files, references and the folder of pipelines. */
+  readonly isStill: () => boolean;
 }
 
 /** Reads and checks what a start begins with. Throws a ConfigError with findings. */
 export async function prepareStart(options: StartOptions): Promise<Start> {
   const { log } = options;
-  const read = await checkConfig(options);
+  const source = recordSource(diskSource);
+  const read = await checkConfig({ ...options, source });
   // Without the flag the manager tests them, once everything else is there.
   const inFiles = options.mayUseLastGood === true ? await withTests(read) : read;
   const isNewest = options.mustBeNewest === true;
@@ -98,6 +105,8 @@ export async function prepareStart(options: StartOptions): Promise<Start> {
     : lastNumberBefore(snapshot, openHistory(snapshot.server.dataDirectory, log));
   // What was rolled back, and a canary that was returned, stays in the files. What was saved besides is an edit that applies.
   const stays = !isNewest || wasReturned(opened, digest, log);
-  const started = held && { ...held, onDisk: stays ? digestOnDisk(opened) : held.onDisk };
-  return { opened, definitions, snapshot, held: started, isNewest, lastNumber };
+  const onDisk = stays ? digestOnDisk(opened) : held?.onDisk;
+  // An edit that was saved since the files were read must differ from what the start sets aside.
+  const started = held && { ...held, onDisk: source.isStill() ? onDisk : NO_DIGEST };
+  return { opened, definitions, snapshot, held: started, isNewest, lastNumber, isStill: () => source.isStill() };
 }

@@ -71,4 +71,4 @@ export {
 export type { BudgetPeriod } from "./units/budget-period.ts";
 export { DURATION_PATTERN } from "./units/duration.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";
-export { TimeLimit, unlessAborted, waitForAnswer } from "./waiting.ts";
+export { TimeLimit, unlessAborted } from "./waiting.ts";

@@ -1,7 +1,7 @@
 /** Shared state in memory for several workers: the supervising process holds it, and they ask over their channel. */
 
 import { errorMessage, type Claim, type Reservation, type StateDriver, type TakeResult } from "@sluice/contract";
-import { waitForAnswer } from "@sluice/kit/internals";
+import { waitForAnswer } from "@sluice/kit";
 
 /** A question of a worker: the path of a method, and its arguments. */
 export interface StateQuestion {

@@ -10,7 +10,7 @@ import {
   type MaybePromise,
   type TakeResult,
 } from "@sluice/contract";
-import { waitForAnswer } from "@sluice/kit/internals";
+import { waitForAnswer } from "@sluice/kit";
 import { NewTags } from "./new-tags.ts";
 import type { BudgetRule, Rule } from "./rule.ts";
 

@@ -1,7 +1,7 @@
 /** Reads the ledger in a thread of its own: a sum over millions of rows must not keep the gateway from serving. */
 
 import { type ErrorCode, GatewayError, type Log } from "@sluice/contract";
-import { waitForAnswer } from "@sluice/kit/internals";
+import { waitForAnswer } from "@sluice/kit";
 import type { Worker } from "node:worker_threads";
 import { startThread } from "../thread.ts";
 import type { LedgerBatch, LedgerQuestion } from "./questions.ts";
