@@ -8,10 +8,10 @@ import type { Ledger } from "./ledger/ledger.ts";
 
 const BYTES_PER_TOKEN = 4;
 
-/** Methods that ask for nothing that is billed. */
+/** Methods that are never billed. */
 const READING: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE"]);
 
-/** `note` of a ledger, or of what stands in for one. `undefined`: nothing is waited for. */
+/** `note` of a ledger or of its replacement. `undefined` means that the caller does not wait. */
 export type NoteCall = (...call: Parameters<Ledger["note"]>) => Promise<void> | undefined;
 
 /** Writes the notes of one exchange. Its attempts mostly ask one and the same, whose tokens are estimated once. */

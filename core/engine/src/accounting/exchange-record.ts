@@ -8,7 +8,7 @@ import type { StepNote } from "../pipeline/steps/trace.ts";
 
 /** Attempts of one exchange that are kept: the first ones. */
 const MAX_ATTEMPTS = 16;
-/** Texts that clients may make as long as they like are cut. */
+/** Maximum length of texts that clients choose. */
 const MAX_CHARACTERS = 256;
 
 /** One upstream call. Times are milliseconds from the start of the exchange. */
@@ -39,14 +39,14 @@ export interface AttemptRecord {
 }
 
 /**
- * What is kept. It holds texts and numbers only: nothing of the bodies, and nothing that keeps an exchange or a generation alive.
+ * The record. It holds texts and numbers only: no part of a body, and no reference that keeps an exchange or a generation alive.
  * It is written over with the next exchange: see decisions/2026-11-20-explain.md.
  */
 export interface ExchangeRecord {
   id: string;
   outline: RouteOutline;
   generation: number;
-  /** `null` for who did not authenticate. */
+  /** `null` for an unauthenticated client. */
   keyId: string | null;
   keyAlias: string | undefined;
   /** The model id that was asked for. */
@@ -70,7 +70,7 @@ export interface ExchangeRecord {
 
 const NO_ROUTE: RouteOutline = Object.freeze({ method: "", path: "", pipeline: "", operation: "chat", steps: [] });
 
-/** A record of nothing, to be written over. */
+/** An empty record, to be overwritten. */
 export function emptyRecord(): ExchangeRecord {
   return {
     id: "",
@@ -94,7 +94,7 @@ export function emptyRecord(): ExchangeRecord {
   };
 }
 
-/** Writes what is known of an exchange now over a record. `status` is the one that was sent, or is about to be. */
+/** Overwrites a record with the present state of an exchange. `status` is the sent one, or the one about to be sent. */
 export function writeRecord(
   into: ExchangeRecord,
   exchange: LiveExchange,
@@ -218,7 +218,7 @@ function copyNumbers(from: readonly number[], into: number[]): void {
   for (let index = 0; index < from.length; index += 1) into[index] = from[index]!;
 }
 
-/** The model that was asked for; where the catalogue has it, in the catalogue's own string, which is there anyway. */
+/** The requested model. For a model of the catalogue it is the catalogue's own string, which needs no more memory. */
 function askedModel({ request, model }: LiveExchange): string | undefined {
   if (request === undefined) return undefined;
   return bounded(model?.id === request.model ? model.id : request.model);
@@ -229,7 +229,7 @@ function errorOf({ failure, signal }: LiveExchange): string | undefined {
   return signal.aborted ? (signal.reason as { readonly code?: string }).code : undefined;
 }
 
-/** A text of bounded length. What is cut is copied: a part of a string would keep the whole of it. */
+/** A text of bounded length. A cut text is copied, because a substring would keep the whole string in memory. */
 function bounded(text: string): string {
   return text.length <= MAX_CHARACTERS ? text : Buffer.from(`${text.slice(0, MAX_CHARACTERS)}…`).toString();
 }

@@ -1,4 +1,4 @@
-/** Explanations: the record of an exchange in words, whole for an administrator, short for a client that may have it. */
+/** Explanations: the record of an exchange as JSON, complete for an administrator, short for a client that may have it. */
 
 import { basename } from "node:path";
 import type { Exchange } from "@sluice/contract";
@@ -35,10 +35,10 @@ export function explainComment(record: ExchangeRecord): string {
   return `: ${EXPLAIN_HEADER} ${shortForm(record, MAX_COMMENT_CHARACTERS)}\n\n`;
 }
 
-/** JSON without what is empty, and with file names for paths. What is too long loses its steps, then its attempts. */
+/** JSON without empty members, and with file names for paths. A text that is too long loses its steps, then its attempts. */
 function shortForm(record: ExchangeRecord, maxCharacters: number): string {
   const { steps, attempts, ...rest } = describeRecord(record, ({ file, line }) => `${basename(file)}:${line}`);
-  // What a step takes names keys and teams of others.
+  // A step's condition may name other keys and teams.
   const shown = steps.map(({ when: _when, ...step }) => step);
   const forms = [
     { ...rest, steps: shown, attempts },
@@ -115,7 +115,7 @@ export function describeAttempt(attempt: AttemptRecord) {
   };
 }
 
-/** What became of a step: the innermost one that ran without a failure is the one that answered. */
+/** The outcome of a step. The innermost step that ran without a failure answered. */
 function stepOutcome({ runs, failures }: ExchangeRecord, place: number): { outcome: string; error: string | null } {
   if (place >= runs.length) return { outcome: "not reached", error: null };
   const error = failures?.[place];
@@ -123,7 +123,7 @@ function stepOutcome({ runs, failures }: ExchangeRecord, place: number): { outco
   return { outcome: place === runs.length - 1 ? "answered" : "passed", error: null };
 }
 
-/** The step that a note is from: of those with its name the one around, or at, what was running; else the first. */
+/** The step of a note: of the steps with its name, the one that was running or around the running one, or else the first. */
 function placeOfNote({ step, place }: StepNote, { outline: { steps } }: ExchangeRecord): number {
   const around = steps.findLastIndex(({ name }, index) => name === step && index <= place);
   return around >= 0 ? around : steps.findIndex(({ name }) => name === step);

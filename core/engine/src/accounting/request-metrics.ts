@@ -1,4 +1,4 @@
-/** What is counted of every request: one function, behind the reply, that reads the exchange and its rows. */
+/** The metrics of requests: one function that reads the exchange and its rows after the reply. */
 
 import { guardrailOutcomes } from "@sluice/runtime";
 import type { Attempt, Counter, Histogram, Metrics, Model, SpendRow } from "@sluice/contract";
@@ -18,7 +18,7 @@ const NONE = "none";
 const CLIENT_GONE = 499;
 const CACHE_HEADER = "x-sluice-cache";
 
-/** What one route and one model have in common, found with two looks. */
+/** The metrics of one route and one model, found with two look-ups. */
 interface Bound {
   readonly byStatus: Map<number, Counter>;
   readonly duration: Histogram;
@@ -93,7 +93,7 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
   };
 }
 
-/** What one deployment's rows are counted in. */
+/** The metrics of one deployment. */
 interface DeploymentCells {
   readonly success: Counter;
   readonly duration: Histogram;
@@ -158,7 +158,7 @@ function createRowMetrics(metrics: Metrics) {
   };
 }
 
-/** Counts attempts beyond the first, by what they were. They stand in the order of their beginning. */
+/** Counts attempts after the first, by their reason, in the order of their starts. */
 function createMoreAttempts(metrics: Metrics) {
   const more = metrics.counter(REQUEST_METRICS.moreAttempts);
   return (attempts: readonly Attempt[], operation: string): void => {

@@ -4,12 +4,12 @@
 const MAX_ROW_CHARACTERS = 16_384;
 /** Characters of the tags of a request that was refused: such requests cost nothing, and there may be many. */
 const MAX_REFUSED_CHARACTERS = 1_024;
-/** Of a model's name, which a client may write as long as a body. */
+/** Maximum length of a model's name: a client chooses it. */
 const MAX_MODEL_CHARACTERS = 256;
 
 type Notes = Readonly<Record<string, unknown>>;
 
-/** The notes that fit beside the tags, in their order; `truncated: true` says that some did not. */
+/** The notes that fit beside the tags, in their order. `truncated: true` marks a row without some of them. */
 export function boundedNotes(notes: Notes, tags: readonly string[]): Notes {
   const names = Object.keys(notes);
   if (names.length === 0) return notes;

@@ -145,7 +145,7 @@ function countsOf({ promptTokens, completionTokens, cachedTokens }: Usage): Json
   return { prompt_tokens: promptTokens, completion_tokens: completionTokens, cached_tokens: cachedTokens ?? null };
 }
 
-/** The rule by which an attempt was billed that the client left, or that was sent and lost: it stands in the row. */
+/** The billing rule of an attempt that the client left, or that was sent and lost. The row records it. */
 function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | undefined {
   const rule = BILLING.get(exchange)?.describe?.(attempt, exchange);
   return isAmbiguous(attempt) ? { ambiguous: true, ...rule } : rule;
@@ -153,7 +153,7 @@ function billingRule(exchange: LiveExchange, attempt: Attempt): JsonObject | und
 
 function refusalRow(exchange: LiveExchange, clock: Clock): SpendRow {
   const row = emptyRow(exchange);
-  // Who is refused can ask again at once: the row is small. What guardrails did stays.
+  // A refused client can retry at once, so its row is small. The outcomes of guardrails stay.
   row.tags = boundedTags(row.tags);
   row.metadata = guardrailOutcomes(exchange).length === 0 ? NO_NOTES : { guardrails: verdictsOf(exchange) };
   row.errorCode = exchange.failure?.code ?? null;

@@ -1,4 +1,4 @@
-/** Settings that a restart of the workers cannot change: the supervising process goes by them. */
+/** Settings that a restart of the workers cannot change, because the supervisor uses them. */
 
 import type { Snapshot } from "../config/snapshot.ts";
 import type { Definitions } from "../registry/definitions.ts";

@@ -3,13 +3,13 @@
 import type { Worker } from "node:cluster";
 import type { Log } from "@sluice/contract";
 
-/** What a worker runs. */
+/** The generation of a worker. */
 export interface Running {
   readonly generation: number;
   readonly digest: string;
 }
 
-/** What the agreement needs of the supervisor. */
+/** The parts of the supervisor that the agreement needs. */
 export interface AgreementOptions {
   readonly log: Log;
   /** The workers that take requests. */
@@ -24,12 +24,12 @@ export interface AgreementOptions {
   readonly settleMs?: number;
 }
 
-/** An edit reaches every worker within this time, as a rule: each reads the files by itself. */
+/** The usual time in which an edit reaches every worker: each reads the files by itself. */
 const SETTLE_MS = 1_500;
-/** After so many tries they stay apart until one of them changes; the status says so. */
+/** Maximum attempts. Then the workers differ until one of them changes, and the status reports it. */
 const MAX_TRIES = 5;
 
-/** What workers run. */
+/** The generations of the workers. */
 export class GenerationAgreement {
   readonly #options: AgreementOptions;
   readonly #runs = new Map<Worker, Running>();
@@ -42,7 +42,7 @@ export class GenerationAgreement {
     this.#options = options;
   }
 
-  /** What was last agreed on, or is the newest: a worker that replaces another starts with it. */
+  /** The agreed generation, or the newest one. A replacement worker starts with it. */
   get newest(): Running | undefined {
     return this.#newest;
   }
@@ -125,7 +125,7 @@ export class GenerationAgreement {
     const serving = new Set(this.#options.serving());
     let newest: Running | undefined;
     for (const [worker, running] of this.#runs) {
-      // Of equal numbers the one that was reported last counts.
+      // With equal numbers, the last report counts.
       if (serving.has(worker) && running.generation >= (newest?.generation ?? 0)) newest = running;
     }
     if (newest === undefined) return [];

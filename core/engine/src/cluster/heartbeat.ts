@@ -2,7 +2,7 @@
 
 import type { Worker } from "node:cluster";
 
-/** How often a worker sends a beat. */
+/** The interval of a worker's heartbeats. */
 export const BEAT_MS = 500;
 /** A shorter limit would end workers that collect garbage. */
 const MIN_LIMIT_MS = 1_000;
@@ -13,7 +13,7 @@ interface Beats {
   isReported: boolean;
 }
 
-/** What is known of the beats. */
+/** The state of the heartbeats. */
 export class HeartbeatMonitor {
   readonly #beats = new Map<Worker, Beats>();
   readonly #onSilent: (worker: Worker, silentMs: number) => void;

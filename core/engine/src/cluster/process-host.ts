@@ -1,6 +1,6 @@
-/** What the processes of a cluster need of the program that starts them: the library ends no process and follows no signal. */
+/** The parts that the program provides to a cluster: the library neither ends its process nor listens to signals. */
 
-/** What a signal leads to, once there is something to stop. */
+/** The reaction to a signal, once the gateway can be stopped. */
 export interface ProcessHandlers {
   /** Finishes what is under way. The process may end when it resolves. */
   stop(): Promise<void>;
@@ -12,7 +12,7 @@ export interface ProcessHandlers {
 
 /** The program that runs the supervisor. */
 export interface SupervisorHost {
-  /** What a worker process runs; the program calls `runWorker` there. */
+  /** The module of a worker process, which calls `runWorker`. */
   readonly worker: { readonly file: string; readonly args: readonly string[] };
   /** Receives the handlers as soon as a worker may exist. */
   handle(handlers: ProcessHandlers): void;
@@ -20,7 +20,7 @@ export interface SupervisorHost {
   readonly isStopping: boolean;
 }
 
-/** How a worker ended: `stopped` after a stop or a retirement, `failed` when that threw, `not-started` with lines for people. */
+/** The end of a worker: `stopped` after a stop or a retirement, `failed` when that threw, `not-started` with lines for the operator. */
 export type WorkerEnd =
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly error: unknown }

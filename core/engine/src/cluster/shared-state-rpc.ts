@@ -38,7 +38,7 @@ type StateMethod = (typeof METHODS)[number];
 
 /** The other process answers at once or is stalled; after this time the caller continues without it. */
 const ANSWER_MS = 1_000;
-/** What a worker holds is known up to so many reservations and records, each; beyond it the oldest end with their leases. */
+/** Maximum of tracked reservations, and of tracked records, of a worker. The oldest beyond it end with their leases. */
 const MAX_HELD = 50_000;
 
 /** The state as one worker has it: its questions are answered, and what it holds is known. */
@@ -52,7 +52,7 @@ export interface StateHost {
 /** Makes the host of one worker's questions over the driver that all of them share. */
 export function createStateHost(driver: StateDriver): StateHost {
   const reservations = new Map<string, Reservation>();
-  /** Records that were begun, by their keys: who said so. */
+  /** The workers that began records, by the records' keys. */
   const records = new Map<string, string>();
 
   const note = ({ method, args }: StateQuestion, value: unknown): void => {
@@ -103,7 +103,7 @@ function keep<T>(held: Map<string, T>, key: string, value: T): void {
   held.delete(oldest);
 }
 
-/** What counts in a window has happened and leaves it by itself. Of money, only what has a row was spent. */
+/** Claims to release after a worker's end. Counts of windows expire by themselves. Money without a row was not spent. */
 function withoutMoney(claim: Claim): Claim {
   return claim.kind === "budget" ? { ...claim, amountNanoUsd: 0 } : claim;
 }

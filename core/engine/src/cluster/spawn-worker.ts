@@ -41,7 +41,7 @@ export interface SpawnOptions {
 }
 
 const READY_TIMEOUT_MS = 60_000;
-/** How long the channel of an ended process is still read. */
+/** The time for which the channel of an ended process is still read. */
 const LAST_WORDS_MS = 1_000;
 
 /** The start of a worker failed. */
@@ -109,12 +109,12 @@ export function spawnWorker({ assignment, onFork, onBlock, onReady, onMessage, o
       const how = signal ?? `code ${code}`;
       if (!worker.isConnected()) end(how);
       else {
-        // What it said last is still on its way.
+        // Its last messages may still be under way.
         worker.once("disconnect", () => end(how));
         setTimeout(end, LAST_WORDS_MS, how).unref();
       }
     });
-    // Node says this too of a signal that could not be sent: then there is a process, and its exit event follows.
+    // Node also emits this for a signal that could not be sent. Then the process exists, and its exit event follows.
     worker.on("error", (error: Error) => {
       if (worker.process.pid === undefined) end(`no process: ${error.message}`);
     });

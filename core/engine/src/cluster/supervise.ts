@@ -20,7 +20,7 @@ import { MasterKeys } from "./admin/master-keys.ts";
 import type { SupervisorHost } from "./process-host.ts";
 import type { RunningGateway } from "../bootstrap.ts";
 
-/** What a supervisor that serves shows of itself. */
+/** The public members of a running supervisor. */
 export type Supervised = Pick<RunningGateway, "publicUrl" | "adminUrl" | "installation" | "snapshot">;
 
 /**
@@ -98,11 +98,11 @@ export async function supervise(
     },
     kill: () => supervisor.kill(),
     reload: () => supervisor.reload(),
-    // The log says how it went.
+    // The log has the outcome.
     restart: () => void restart(),
   });
   const publicUrl = await supervisor.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
-    // Those that serve already finish what they have: the stop waits for them.
+    // Serving workers finish their requests: the stop waits for them.
     if (host.isStopping) return undefined;
     supervisor.kill();
     throw error;

@@ -10,13 +10,13 @@ import type { FixedSettings } from "./worker-messages.ts";
 
 /** Options of the supervisor. */
 export interface SupervisorOptions {
-  /** How many workers serve. */
+  /** The number of serving workers. */
   readonly size: number;
   readonly log: Log;
   /** The shared state in this process's memory; `undefined` where a server holds it. */
   readonly state: StateDriver | undefined;
   readonly fixed: FixedSettings;
-  /** What a worker process runs. */
+  /** The module of a worker process. */
   readonly entry: SupervisorHost["worker"];
 }
 
@@ -43,7 +43,7 @@ export interface WorkerState {
 const MIN_BACK_OFF_MS = 100;
 const MAX_BACK_OFF_MS = 30_000;
 
-/** The backoff after so many failures in a row, in milliseconds. */
+/** The backoff after a number of failures in a row, in milliseconds. */
 export function backOffMs(failures: number): number {
   const longest = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, failures - 1), 20));
   return longest * (0.5 + Math.random() / 2);
@@ -58,7 +58,7 @@ export function hungFields({ number, blocked }: WorkerState, { process: { pid } 
 /** Workers that still end, beyond twice the number of workers, with which a restart may begin. */
 const MAX_LEAVING = 8;
 
-/** Why no restart begins while so many workers still end; `undefined` when one may begin. */
+/** The reason against a restart while too many workers are still ending; `undefined` when it may begin. */
 export function tooManyLeaving(leaving: number, size: number): string | undefined {
   if (leaving < MAX_LEAVING + 2 * size) return undefined;
   return `${leaving} workers of earlier restarts still finish what they have under way: restart again when they have ended, at the latest after server.drain_timeout.`;

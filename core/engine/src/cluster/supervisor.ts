@@ -21,7 +21,7 @@ import { HeartbeatMonitor } from "./heartbeat.ts";
 import { Mutex } from "./mutex.ts";
 import type { ToWorker } from "./worker-messages.ts";
 
-/** A worker that has run for so long resets the backoff. */
+/** A worker that has run for this time resets the backoff. */
 const STEADY_MS = 60_000;
 /** Added to the drain timeout, for the last rows to reach the store. After it a worker is killed. */
 const END_GRACE_MS = 10_000;
@@ -64,7 +64,7 @@ export class Supervisor {
     return this.#serving.map((member) => this.#addressOf(member));
   }
 
-  /** Those, and the workers that still finish requests. */
+  /** The serving workers, and those that still finish requests. */
   get alive(): readonly WorkerAddress[] {
     return [...this.#workers.values()].flatMap(({ member }) => (member === undefined ? [] : [this.#addressOf(member)]));
   }

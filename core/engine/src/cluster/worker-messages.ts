@@ -1,4 +1,4 @@
-/** What the supervising process and its workers send each other. */
+/** The messages between the supervisor and its workers. */
 
 import type { CanaryEnd, CanaryVerdict } from "../generation/rollout/canary.ts";
 import type { RollbackNotice } from "../generation/rollout/auto-rollback.ts";
@@ -59,7 +59,7 @@ export type ToWorker =
   | { readonly type: "roll-back"; readonly notice: RollbackNotice }
   | StateAnswer;
 
-/** What a worker gets before it starts, as JSON in the variable `ASSIGNMENT_VARIABLE`. */
+/** The assignment of a worker, as JSON in the variable `ASSIGNMENT_VARIABLE`. */
 export interface Assignment {
   /** Its number, unique among the running workers. */
   readonly number: number;

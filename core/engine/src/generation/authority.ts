@@ -1,4 +1,4 @@
-/** Who a credential belongs to, in one generation: the installation's keys and the keys the configuration declares. */
+/** Maps credentials to identities, in one generation: the installation's keys and the keys the configuration declares. */
 
 import type { Authority, Identity, Model } from "@sluice/contract";
 import type { DeclaredKey, Snapshot } from "../config/snapshot.ts";

@@ -1,4 +1,4 @@
-/** What the calls of a provider reach: the same digest for the same plugin, options, credentials and deadlines. */
+/** The digest of a provider's callee: equal for the same plugin, options, credentials and deadlines. */
 
 import { createHmac, randomBytes } from "node:crypto";
 import { Secret } from "@sluice/contract";

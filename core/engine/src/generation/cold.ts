@@ -4,7 +4,7 @@ import cluster from "node:cluster";
 import type { Finding } from "../config/finding.ts";
 import type { PluginReference, Position, ServerSettings, Snapshot } from "../config/snapshot.ts";
 
-/** A finding for each cold setting that differs, where it stands. */
+/** A finding for each cold setting that differs, at its place. */
 export function coldChanges(live: Snapshot, candidate: Snapshot): Finding[] {
   const changes = serverChanges(live.server, candidate.server);
   if (differ(withoutPlace(live.store), withoutPlace(candidate.store))) {
@@ -53,7 +53,7 @@ function findingOf({ name, at }: Change, live: Snapshot): Finding {
   };
 }
 
-/** What the supervising process goes by stays as long as it runs; the rest is read by each new worker. */
+/** Settings of the supervisor, which stay while it runs. Each new worker reads the others. */
 function isReplaceable(name: string, workers: number): boolean {
   return (workers > 1 || cluster.isWorker) && !/ server\.(?:workers|host|port|admin|data_directory)$| shared$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** What only a plugin's `create` finds, where no guardrail is to be tested: all are made, none is started, and all are closed again. */
+/** Findings of the plugins' `create`, without tests of guardrails: all plugins are created, none is started, and all are closed. */
 
 import type { Finding } from "../config/finding.ts";
 import type { Snapshot } from "../config/snapshot.ts";

@@ -106,7 +106,7 @@ interface NativeOfProvider {
   readonly native: NativeApi;
 }
 
-/** One configuration, alive. */
+/** A running configuration. */
 export class Generation {
   readonly number: number;
   readonly snapshot: Snapshot;
@@ -166,7 +166,7 @@ export class Generation {
     return this.#leases.reduce((oldestMs, { startedAtMs }) => Math.max(oldestMs, nowMs - startedAtMs), 0);
   }
 
-  /** Takes a lease: the generation stays until it is given back. */
+  /** Takes a lease: the generation stays open until its release. */
   lease(holder: Leaseholder): void {
     holder.leaseIndex = this.#leases.length;
     this.#leases.push(holder);
@@ -198,7 +198,7 @@ export class Generation {
   #cut(): void {
     const reason = new GatewayError(
       "overloaded",
-      "The gateway is replacing its configuration, and this request outlived the old one.",
+      "The configuration was replaced, and this request took longer than the drain timeout. Send it again.",
     );
     for (const holder of this.#leases.slice()) holder.abort(reason);
   }

@@ -74,7 +74,7 @@ function createOne(use: GuardrailUseSettings, definitions: Definitions, hostFor:
 /** Hides the options: names of shared values are shown to administrators. */
 const SALT = randomBytes(32);
 
-/** What its circuit breaker is found by: an edit elsewhere closes none. */
+/** The key of a guardrail's circuit breaker, which unrelated edits do not change. */
 function identityOf({ name, use, options, settings }: GuardrailUseSettings): string {
   const identity = JSON.stringify([name, use, packOptions(options), settings.isolation]);
   return `${name}:${createHmac("sha256", SALT).update(identity).digest("hex").slice(0, 16)}`;

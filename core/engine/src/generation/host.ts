@@ -28,7 +28,7 @@ export function createHostFactory(parts: GenerationParts): HostFactory {
     },
     models: parts.catalog,
     authority: parts.authority,
-    // A provider is made with a host of its own: the catalogue is read when a step asks for it.
+    // A provider is created with its own host: the catalogue is read on first use.
     get providers() {
       return parts.providers;
     },

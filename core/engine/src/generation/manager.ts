@@ -1,4 +1,4 @@
-/** The manager: carries out the effects of the rollout. What it decides stands in `rollout/state.ts`. */
+/** The manager: carries out the effects of the rollout. `rollout/state.ts` has the decisions. */
 
 import type { Clock, Log } from "@sluice/contract";
 import type { Finding } from "../config/finding.ts";
@@ -48,7 +48,7 @@ export class GenerationManager {
   readonly #preflight: Preflight | undefined;
   readonly #monitor: RolloutMonitor | undefined;
   readonly #draining = new Map<Generation, Promise<void>>();
-  /** Where the rollout stands: changed by `#dispatch` alone. */
+  /** The state of the rollout. Only `#dispatch` changes it. */
   #state: RolloutState<Generation, Waiting> = START;
   /** The clock and the counts of the canary. */
   #canary: Canary | undefined;
@@ -105,7 +105,7 @@ export class GenerationManager {
     return canary !== undefined && canary.has(presented()) ? canary.generation : this.#state.live;
   }
 
-  /** Ends the canary: `promoted`, it becomes live; `returned`, it drains. `undefined` when there is none. */
+  /** Ends the canary: `promoted`, it becomes live; `returned`, it drains. `undefined` without a canary. */
   endCanary(end: CanaryEnd, reason: string): ApplyResult | undefined {
     if (this.#state.canary === undefined) return undefined;
     this.#dispatch({ type: "canary-ended", end, reason });
@@ -124,7 +124,7 @@ export class GenerationManager {
     return this.#finish(this.#result("refused", undefined, findings));
   }
 
-  /** What applying a snapshot would find before anything is made. Changes nothing. */
+  /** The findings of a snapshot before any part is built. Changes nothing. */
   review(snapshot: Snapshot, { force }: ApplyOptions = {}): Finding[] {
     const own = checkCandidate(resolvedAs(snapshot), this.#definitions);
     if (this.#state.live === undefined) return own;

@@ -15,7 +15,7 @@ export function createCatalog(snapshot: Snapshot): ModelCatalog {
   return { find, list: () => listed };
 }
 
-/** Whether a configured id stands for many. */
+/** Whether a configured id is a wildcard. */
 export function isWildcard(id: string): boolean {
   return id.endsWith("*");
 }

@@ -19,7 +19,7 @@ import type { KeyRing } from "../resources/key-ring.ts";
 import type { SharedPool } from "../resources/shared-pool.ts";
 import type { ClosingScope } from "./scope.ts";
 
-/** What the process hands to every generation. */
+/** The parts that the process gives to every generation. */
 export interface ProcessParts {
   readonly log: Log;
   readonly metrics: Metrics;
@@ -32,7 +32,7 @@ export interface ProcessParts {
   readonly state: SharedState;
 }
 
-/** What one generation is made of, beside the parts of its process. */
+/** The parts of one generation, besides those of its process. */
 export interface GenerationParts {
   readonly process: ProcessParts;
   readonly number: number;
@@ -50,11 +50,11 @@ export interface GenerationParts {
 /** Makes the host of one plugin; `plugin` marks its log lines. */
 export type HostFactory = (plugin: string) => Host;
 
-/** What a preflight puts in the place of a generation's parts, most of them around the real ones. */
+/** The replacements of a generation's parts in a preflight, most of them wrappers. */
 export interface StandIns {
   authority(real: Authority): Authority;
   catalog(real: ModelCatalog): ModelCatalog;
   providers(real: ProviderCatalog): ProviderCatalog;
-  /** Those of the candidate: they were started, and judged their samples, there. */
+  /** The candidate's guardrails, which were started and have checked their samples. */
   readonly guardrails: GuardrailCatalog;
 }

@@ -17,7 +17,7 @@ export class ClosingScope implements Pick<Scope, "defer"> {
     this.#closers.push(close);
   }
 
-  /** Made for the first who asks: few plugins listen. */
+  /** Created on first use: few plugins listen. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#isClosed) this.#controller.abort(ENDED());

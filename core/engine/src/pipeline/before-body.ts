@@ -1,4 +1,4 @@
-/** What steps decide before the body is read. */
+/** The decisions of steps before the body is read. */
 
 import { type Exchange, GatewayError, isGatewayError, type MaybePromise, type Step } from "@sluice/contract";
 

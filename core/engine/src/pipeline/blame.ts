@@ -1,4 +1,4 @@
-/** Blame: an error of a plugin remembers where the plugin stands in the configuration. */
+/** Attaches the plugin's place in the configuration to its errors. */
 
 import type { Position } from "../config/snapshot.ts";
 
@@ -15,7 +15,7 @@ export function placeOf(error: unknown): Position | undefined {
   return error instanceof Error ? places.get(error) : undefined;
 }
 
-/** Makes something, and blames `at` when that throws. */
+/** Calls a function. An error gets the place `at`. */
 export function blaming<T>(at: Position, make: () => T): T {
   try {
     return make();

@@ -19,12 +19,12 @@ import { isReentrant, useFaults } from "./steps/uses.ts";
 /** A step's name and its line in a pipeline file. */
 export interface StepPlace {
   readonly name: string;
-  /** Its condition as it is written. Absent: it has none. */
+  /** Its condition as written. Absent: none. */
   readonly when?: StepCondition;
   readonly at: Position;
 }
 
-/** What a route is made of, by name. Nothing in it keeps a generation alive. */
+/** The names of a route's parts. It has no reference that keeps a generation alive. */
 export interface RouteOutline {
   readonly method: string;
   readonly path: string;
@@ -44,7 +44,7 @@ export interface CompiledRoute {
   /** 0: none. */
   readonly heartbeatMs: number;
   readonly outline: RouteOutline;
-  /** What its steps decide before the body is read. */
+  /** The decisions of its steps before the body is read. */
   readonly beforeBody: readonly BeforeBody[];
   readonly run: (ctx: StepContext) => Promise<void>;
 }
@@ -101,7 +101,7 @@ export function compilePipelines(
       const onShadow = (report: ShadowReport): void => void shadows.push(report);
       const whole = wholeStep(step);
       const run = runOf(whole, settings, definition, pipeline.name, { timeZone, clock, log, onShadow });
-      // Where the use says nothing, the fold enters the step itself.
+      // Without options of the use, the fold calls the step itself.
       const made = run === whole ? step.run : run;
       const { terminal = false, concurrent = false, early = false } = definition.traits ?? {};
       const isUnguardedEnd = terminal && !isGuarded(pipeline, definitions);

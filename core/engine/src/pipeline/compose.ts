@@ -51,7 +51,7 @@ interface Call {
 
 /**
  * Runs the links from `from` on to the first that has more to do than at its entry, and through its `next` the inner ones. Those
- * in between cost no function of their own. `call` is over when all has ended.
+ * in between cost no function of their own. `call` ends with the last of them.
  */
 async function runFrom(links: readonly Link[], from: number, ctx: StepContext, call: Call | undefined): Promise<void> {
   const { exchange } = ctx;

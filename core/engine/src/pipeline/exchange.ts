@@ -24,7 +24,7 @@ import {
 import { ExchangeLifetime } from "./lifetime.ts";
 import { IN_BODY, StepTrace } from "./steps/trace.ts";
 
-/** What an exchange is made from. */
+/** The parts of an exchange. */
 export interface ExchangeOptions {
   readonly id: string;
   readonly operation: Operation;
@@ -32,9 +32,9 @@ export interface ExchangeOptions {
   readonly generation: number;
   readonly deadlineMs: number;
   readonly clock: Clock;
-  /** What `error.code` is in this client's errors. */
+  /** The form of `error.code` in this client's errors. */
   readonly codeForm?: ErrorCodeForm;
-  /** What must agree before the body is read. */
+  /** The checks before the body is read. */
   readonly beforeBody?: (exchange: Exchange) => MaybePromise<void>;
   /** Counts bytes that the exchange keeps; false: there is no room for them. */
   readonly hold?: (bytes: number, exchange: Exchange) => boolean;
@@ -62,7 +62,7 @@ export class LiveExchange implements Exchange, ExchangeServices {
   /** The error that the client got, or would have got, when the exchange failed. */
   failure: GatewayError | undefined;
   leaseIndex = -1;
-  /** What the steps did, and how long each took. */
+  /** The outcomes and durations of the steps. */
   readonly trace: StepTrace;
   /** Milliseconds that the gateway itself took, to the headers of the reply. */
   overheadMs: number | undefined;

@@ -74,7 +74,7 @@ export function askAgainFaults(pipelines: readonly PipelineSettings[], definitio
       if (named === undefined) return [];
       const isChat = operation === "chat";
       if (named.asksAgain === true) return isChat ? [] : [nothingToAsk(pipeline, operation, at)];
-      // Of other replies one that is on by default is not asked for again: there it refuses.
+      // A guardrail that is on by default refuses other replies, because only chat replies are requested again.
       const standing = isChat ? catalog.list().filter(({ settings }) => settings.defaultOn) : [];
       return [...new Set([...named.output, ...standing.map(({ name }) => name)])]
         .filter((name) => {
@@ -111,7 +111,7 @@ export function isGuarded(pipeline: PipelineSettings, definitions: Steps): boole
   );
 }
 
-/** A terminal step that refuses requests whose key, team or body asks for guardrails: here none would run. */
+/** A terminal step that refuses requests with required guardrails on a route that would not run them. */
 export function refuseUnguarded(run: StepFunction): StepFunction {
   return (ctx, next) => {
     const { identity, request } = ctx.exchange;
@@ -121,10 +121,10 @@ export function refuseUnguarded(run: StepFunction): StepFunction {
   };
 }
 
-/** The texts that replies stream. Whatever else stands in a stream is judged whole. */
+/** The streamed texts of replies. Other parts of a stream are checked whole. */
 const REPLY_PARTS: ReadonlySet<TextPart> = new Set<TextPart>(["content", "refusal", "reasoning", "arguments"]);
 
-/** Whether a guardrail has a say about texts of replies. */
+/** Whether a guardrail checks texts of replies. */
 function hasReplies(catalog: GuardrailCatalog, name: string): boolean {
   return catalog.find(name)?.settings.scope?.some((part) => REPLY_PARTS.has(part)) ?? true;
 }

@@ -139,5 +139,8 @@ export class Reserver {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { cause, retryAfterMs: 1_000 });
+  return new GatewayError("overloaded", "The gateway cannot read the spend now. Retry after the time in retry-after.", {
+    cause,
+    retryAfterMs: 1_000,
+  });
 }

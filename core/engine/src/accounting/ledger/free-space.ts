@@ -1,4 +1,4 @@
-/** Whether the data folder's disk has room for the rows of what is under way. */
+/** Checks that the data folder's disk has space for the rows of running requests. */
 
 import { statfs } from "node:fs/promises";
 
@@ -6,7 +6,7 @@ import { statfs } from "node:fs/promises";
 const MIN_FREE_BYTES = 16 * 2 ** 20;
 const MIN_FREE_SHARE = 1 / 20;
 
-/** Says in a sentence that the disk is full, or nearly; `undefined` where it is not, and where the system does not say. */
+/** A sentence for a full disk; `undefined` with enough space, and when the system does not report it. */
 export async function fullDisk(directory: string): Promise<string | undefined> {
   const found = await statfs(directory).catch(() => undefined);
   if (found === undefined || found.blocks === 0) return undefined;

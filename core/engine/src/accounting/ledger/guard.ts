@@ -1,34 +1,34 @@
-/** The guard of the ledger: knows whether spend rows can be stored, before an upstream is called for one. */
+/** The guard of the ledger: checks that spend rows can be stored before an upstream is called. */
 
 import { errorMessage, GatewayError, type Clock, type Log, type SpendRow } from "@sluice/contract";
 import type { NotedCall } from "../outbox/call-note-line.ts";
 import type { Outbox } from "../outbox/outbox.ts";
 
-/** How often everything is looked at, and how often writing is tried again. */
+/** The interval of the checks, and of retried writes. */
 const LOOK_MS = 1_000;
 
-/** What cannot be stored to, at present. */
+/** The place that cannot store rows at present. */
 export interface LedgerFault {
   /** `data_folder`, `disk`, `outbox` or `store`. */
   readonly place: string;
-  /** What it is and what to do, for the operator. */
+  /** The fault and its remedy, for the operator. */
   readonly text: string;
   readonly sinceMs: number;
 }
 
-/** Looks at a place once a second. Returns what is wrong there, in a sentence; `undefined` while nothing is. */
+/** Checks a place once a second. Returns its fault as a sentence; `undefined` without one. */
 export type LookAtPlace = () => string | undefined | Promise<string | undefined>;
 
-/** What a guard needs. */
+/** The parts of a guard. */
 export interface LedgerGuardOptions {
   readonly outbox: Outbox;
-  /** Places that rows depend on, by name, the most telling first. */
+  /** Places that rows depend on, by name, the most specific first. */
   readonly places: Readonly<Record<string, LookAtPlace>>;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** A guard at work. While there is a fault no row is written, and none is lost: rows are kept in memory until it has passed. */
+/** A running guard. During a fault it writes no rows. It keeps them in memory until the fault has passed, so none is lost. */
 export class LedgerGuard {
   readonly #outbox: Outbox;
   readonly #places: LedgerGuardOptions["places"];
@@ -54,7 +54,7 @@ export class LedgerGuard {
     this.#arm();
   }
 
-  /** What is wrong; `undefined` while rows can be stored. */
+  /** The fault; `undefined` while rows can be stored. */
   get fault(): LedgerFault | undefined {
     return this.#fault;
   }
@@ -75,14 +75,14 @@ export class LedgerGuard {
     return this.#outbox.note(call, withdraw);
   }
 
-  /** Makes rows durable. Rejects with `Error` when they are kept in memory instead; they are then stored later, by themselves. */
+  /** Makes rows durable. Rejects with `Error` when it keeps them in memory; it then stores them later. */
   record(rows: readonly SpendRow[]): Promise<void> {
     if (this.#fault === undefined) return this.#outbox.append(rows);
     this.#outbox.keep(rows);
     return Promise.reject(ledgerUnavailable());
   }
 
-  /** Ends the looking. Safe twice. */
+  /** Stops the checks. A second call has no effect. */
   stop(): void {
     this.#isEnded = true;
     clearTimeout(this.#timer);
@@ -94,7 +94,7 @@ export class LedgerGuard {
     this.#timer.unref();
   }
 
-  /** Looks at every place; while there is a fault and all places are well, writes what was kept. */
+  /** Checks every place. When the fault of all places has passed, writes the kept rows. */
   async #look(): Promise<void> {
     for (const [place, look] of Object.entries(this.#places)) {
       const text = await look();
@@ -122,13 +122,13 @@ export class LedgerGuard {
   }
 
   #failed(error: unknown): void {
-    // What has pulled the file away is a better word than what SQLite says of it.
+    // A missing file is a better explanation than SQLite's own error.
     if (this.#fault !== undefined) return;
     const reason = errorMessage(error);
     this.#begin("outbox", `The outbox does not take spend rows: ${reason}. Look at the disk of the data folder.`);
   }
 
-  /** One line for each fault: the requests that it refuses have none of their own. */
+  /** Logs one line for each fault. The refused requests have no lines. */
   #begin(place: string, text: string): void {
     const before = this.#fault;
     if (before?.place === place) {
@@ -150,7 +150,7 @@ export function isLedgerRefusal(error: Error): boolean {
 
 /** The refusal, as a client reads it. It is not retryable: every other call would be refused as well. */
 export function ledgerUnavailable(cause?: unknown): GatewayError {
-  const error = new GatewayError("overloaded", "The gateway cannot store spend rows at the moment.", {
+  const error = new GatewayError("overloaded", "The gateway cannot store spend rows now. Retry after the time in retry-after.", {
     retryable: false,
     retryAfterMs: 5_000,
     ...(cause !== undefined && { cause }),

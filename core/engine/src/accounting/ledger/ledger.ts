@@ -1,4 +1,4 @@
-/** The ledger: rows go to the outbox at once, to the store soon, and are read from the store. */
+/** The ledger: writes rows to the outbox at once and to the store soon after, and reads them from the store. */
 
 import { type Clock, GatewayError, type LedgerReader, type LedgerStore, type Log, type SpendRow } from "@sluice/contract";
 import type { NotedCall } from "../outbox/call-note-line.ts";
@@ -10,7 +10,7 @@ import { RefusalRows } from "./refusal-rows.ts";
 /** How long a reader waits for the rows that were recorded before it asked, in milliseconds. */
 const READ_WAIT_MS = 500;
 
-/** What `createLedger` needs. The store is started, and stays so until `stop` has resolved. */
+/** The parts of a ledger. The store is started before, and stays open until `stop` has resolved. */
 export interface LedgerOptions {
   readonly outbox: Outbox;
   readonly store: LedgerStore;
@@ -20,15 +20,15 @@ export interface LedgerOptions {
   readonly guard?: LedgerGuard;
 }
 
-/** How the ledger is doing, for health reports. */
+/** The health of the ledger. */
 export interface LedgerHealth {
   /** Batches in the outbox that the store does not have yet. */
   readonly pendingBatches: number;
-  /** Whether the store refused the last rows it was given. They are tried again. */
+  /** Whether the store refused the last rows. They are retried. */
   readonly isStoreFailing: boolean;
   /** How long rows have been waiting for the store, in milliseconds; 0 when it has all of them. */
   readonly lagMs: number;
-  /** Why no row can be stored, so that requests are refused; `undefined` while rows can. */
+  /** The fault for which requests are refused; `undefined` while rows can be stored. */
   readonly fault: LedgerFault | undefined;
   /** Rows in memory that the outbox did not take. */
   readonly keptRows: number;
@@ -124,10 +124,12 @@ export function createLedger(options: LedgerOptions): Ledger {
 }
 
 function unreadable(): GatewayError {
-  return new GatewayError("overloaded", "The gateway cannot read what was spent at the moment.", { retryAfterMs: 5_000 });
+  return new GatewayError("overloaded", "The gateway cannot read the spend now. Retry after the time in retry-after.", {
+    retryAfterMs: 5_000,
+  });
 }
 
-/** Waits for the relay. A reader who cannot have the newest rows gets those that are there. */
+/** Waits for the relay. After the time limit a reader gets the stored rows. */
 async function waitBriefly(relay: Relay): Promise<void> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), READ_WAIT_MS);

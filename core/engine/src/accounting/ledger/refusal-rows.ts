@@ -14,7 +14,7 @@ const MAX_GROUPS_OF_KEY = 16;
 /** Sums in memory. Where there are more keys than that, all sums are written before the minute ends. */
 const MAX_SUMS = 4_096;
 
-/** What a sum says of the requests that it stands for, where they differ: nothing. */
+/** The value of a field in which the counted requests differ. */
 type Sum = { -readonly [Name in keyof SpendRow]: SpendRow[Name] };
 
 /** One key within a minute. */
@@ -116,7 +116,7 @@ function include(sum: Sum, row: SpendRow): void {
   sum.requests = (sum.requests ?? 1) + 1;
   sum.startedAtMs = Math.min(sum.startedAtMs, row.startedAtMs);
   sum.endedAtMs = Math.max(sum.endedAtMs, row.endedAtMs);
-  // Where clients vary their tags, those of the key stay.
+  // When clients vary their tags, only the key's own tags stay.
   if (sum.tags !== row.tags) sum.tags = sum.tags.filter((tag) => row.tags.includes(tag));
   if (sum.callType !== row.callType) sum.callType = "";
   if (sum.model !== row.model) sum.model = "";

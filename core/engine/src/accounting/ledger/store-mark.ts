@@ -1,4 +1,4 @@
-/** The mark of a store in the data folder: says that a store was there, and which one. */
+/** The mark of a store in the data folder: it identifies the store that the folder was used with. */
 
 import { createHmac, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ export function readStoreMark(dataDirectory: string): string | undefined {
   }
 }
 
-/** What comparing needs. */
+/** The parts of a comparison. */
 export interface StoreMarkParts {
   readonly dataDirectory: string;
   /** The mark that was there before the store was opened. */
@@ -29,7 +29,7 @@ export interface StoreMarkParts {
 }
 
 /**
- * Holds an open store against the data folder's mark, which is written where there is none. Throws a StartError for a store that
+ * Compares an open store with the data folder's mark, or writes the first mark. Throws a StartError for a store that
  * another data folder began. Warns when the store's keys were made under another pepper: none of them is recognised here.
  */
 export async function compareStore(store: Store, { dataDirectory, mark, pepper, log }: StoreMarkParts): Promise<void> {
@@ -47,7 +47,7 @@ export async function compareStore(store: Store, { dataDirectory, mark, pepper, 
   });
 }
 
-/** What the operator of a data folder without its store can do. */
+/** The remedy for a data folder without its store. */
 export function howToGoOn(dataDirectory: string): string {
   return (
     `Put back the store that belongs to ${dataDirectory}, or a copy of it. To use another or an empty store, without the keys and ` +

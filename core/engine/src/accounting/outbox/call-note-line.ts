@@ -2,7 +2,7 @@
 
 import type { SpendRow } from "@sluice/contract";
 
-/** What a note says of a call. All else of its row is the same for every call that was interrupted. */
+/** The members of a note. The other members of its row are equal for all interrupted calls. */
 export type NotedCall = Pick<
   SpendRow,
   | "requestId"
@@ -39,7 +39,7 @@ export function noteLine(call: NotedCall): string {
   const { requestId, attempt, callType, keyId, keyAlias, userId, teamId, endUser, model, targetId, modelGroup } = call;
   const { provider, promptTokens, costNanoUsd, costStatus, startedAtMs, generation, tags, clientAddress } = call;
   const { completionTokens } = call;
-  // One literal: an array that is spread or grown is dearer than all of its texts.
+  // One array literal: spreading or growing an array costs more than writing all texts.
   return `${JSON.stringify([
     requestId,
     attempt,

@@ -1,11 +1,11 @@
-/** Notes of calls: before an upstream is called, what the call's row needs if the process is killed is in a file. */
+/** Notes of calls: a file gets the parts of a call's row before the upstream is called, in case the process is killed. */
 
 import type { SpendRow } from "@sluice/contract";
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type NotedCall, noteLine, rowOfNote } from "./call-note-line.ts";
 
-/** The file is written anew, with the open notes alone, when it is longer than this and than twice those. */
+/** The file is rewritten with the open notes alone when it is longer than this and than twice the open notes. */
 const MAX_CLOSED_BYTES = 1_048_576;
 const OWNER_ONLY = 0o600;
 
@@ -74,8 +74,8 @@ export class CallNotes {
   }
 
   /**
-   * Notes a call. Resolves once the note is in the file, at the end of this turn of the event loop. Rejects with what `onFailure`
-   * says when it is not; `withdraw` is called before.
+   * Notes a call. Resolves once the note is in the file, at the end of this turn of the event loop. After a failed write it calls
+   * `withdraw` and rejects with the error of `onFailure`.
    */
   add(call: NotedCall, withdraw: () => void): Promise<void> {
     const { requestId } = call;
@@ -95,7 +95,7 @@ export class CallNotes {
     return turn.promise;
   }
 
-  /** Writes the notes of this turn now and not at its end. Does nothing when there are none. Never throws. */
+  /** Writes the notes of this turn now instead of at its end. Does nothing without notes. Never throws. */
   commit(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -111,7 +111,7 @@ export class CallNotes {
     if (this.#bytes > this.#nextLookBytes) this.#shorten();
   }
 
-  /** Forgets the notes of these rows' requests: the rows themselves are committed. */
+  /** Drops the notes of these rows' requests, because the rows are committed. */
   close(rows: readonly SpendRow[]): void {
     for (const { requestId } of rows) {
       const lines = this.#open.get(requestId);
@@ -121,7 +121,7 @@ export class CallNotes {
     }
   }
 
-  /** Whether the file takes a write. Throws what the file system says. */
+  /** Probes the file with a write. Throws the file system's error. */
   probe(): void {
     this.#write("\n");
   }

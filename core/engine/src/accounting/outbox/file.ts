@@ -8,7 +8,7 @@ import type { StatementSync } from "node:sqlite";
 
 const PAGE_BYTES = 4096;
 
-/** What a probe writes. */
+/** The content of a probe. */
 const PROBE = `[]${" ".repeat(64 * 1024)}`;
 const DEFAULT_MAX_BYTES = 4 * 2 ** 30;
 

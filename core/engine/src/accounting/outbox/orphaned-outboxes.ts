@@ -7,7 +7,7 @@ import { openOutbox } from "./outbox.ts";
 
 const NAME = /^outbox(?:-\d+)?\.db$/;
 
-/** What moving needs. */
+/** The parts of the move. */
 export interface LeftOutboxParts {
   readonly directory: string;
   readonly store: LedgerStore;

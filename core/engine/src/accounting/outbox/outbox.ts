@@ -14,7 +14,7 @@ export const MAX_BATCH_ROWS = 200;
 /** Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after the next start. */
 const MAX_KEPT_ROWS = 10_000;
 
-/** What `openOutbox` needs. */
+/** The parts of an outbox. */
 export interface OutboxOptions {
   /** The data directory. It is made when it is missing. */
   readonly directory: string;
@@ -89,7 +89,7 @@ export class Outbox {
     return turn.promise;
   }
 
-  /** Commits the appends of this turn now and not at its end. Does nothing when there are none. Never throws. */
+  /** Commits the appends of this turn now instead of at its end. Does nothing without appends. Never throws. */
   commit(): void {
     const turn = this.#turn;
     if (turn === undefined) return;
@@ -108,7 +108,7 @@ export class Outbox {
     }
   }
 
-  /** Commits rows now. Throws what SQLite says; none of them is in the file then. */
+  /** Commits rows now, all or none. Throws SQLite's error. */
   write(rows: readonly SpendRow[]): void {
     if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
     else if (rows.length > 0) this.#write(rows);
@@ -133,7 +133,7 @@ export class Outbox {
     return this.#kept.length;
   }
 
-  /** Writes the rows that were kept, and looks whether both files take more. Throws what SQLite or the file system says. */
+  /** Writes the kept rows and probes both files. Throws the error of SQLite or of the file system. */
   writeKept(): void {
     const kept = this.#kept;
     this.write(kept);

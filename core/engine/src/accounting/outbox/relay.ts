@@ -13,7 +13,7 @@ const MAX_RETRY_DELAY_MS = 5_000;
 /** How long `stop` waits for a store that is busy with rows, in milliseconds. */
 const STOP_WAIT_MS = 5_000;
 
-/** What a relay needs. */
+/** The parts of a relay. */
 export interface RelayOptions {
   readonly outbox: Outbox;
   readonly store: LedgerStore;
@@ -21,7 +21,7 @@ export interface RelayOptions {
   readonly clock: Clock;
 }
 
-/** A relay at work. A row that the store was given twice is one row there, so a repetition is always safe. */
+/** A running relay. The store inserts rows idempotently, so a repeated batch is safe. */
 export class Relay {
   readonly #outbox: Outbox;
   readonly #store: LedgerStore;
@@ -58,7 +58,7 @@ export class Relay {
     return this.#behindSinceMs === undefined || !this.hasWork ? 0 : this.#clock.monotonic() - this.#behindSinceMs;
   }
 
-  /** Says that there may be work. Costs nothing when a move is due or under way. */
+  /** Notifies the relay of new rows. Costs nothing while a move is scheduled or running. */
   notice(): void {
     if (this.#timer !== undefined || this.#running !== undefined || !this.hasWork) return;
     this.#behindSinceMs ??= this.#clock.monotonic();
@@ -127,7 +127,7 @@ export class Relay {
       await yieldToLoop();
     }
     this.#waiters.resolveThrough(this.#outbox.discardedSequence);
-    // What is left has come since it began.
+    // The remaining rows arrived after the start of this move.
     if (!this.#isStopped) this.#behindSinceMs = this.hasWork ? begunMs : undefined;
     return undefined;
   }

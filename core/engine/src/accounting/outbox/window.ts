@@ -3,7 +3,7 @@
 import type { SpendRow } from "@sluice/contract";
 import type { OutboxBatch } from "./file.ts";
 
-/** Characters of JSON that the rows in memory may stand for. */
+/** Maximum of JSON characters of the rows in memory. */
 const MAX_CHARACTERS = 16 * 2 ** 20;
 
 interface Entry {

@@ -7,7 +7,7 @@ import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import { countNativePrompt } from "@sluice/runtime/passthrough";
 import type { FamilyFactors } from "../../counting/family-factor.ts";
 
-/** What an estimate needs of the process. */
+/** The parts of the process that an estimate needs. */
 export interface EstimateParts {
   readonly tokens: TokenCounter;
   readonly factors: FamilyFactors;
@@ -48,7 +48,7 @@ export async function estimateUsage(exchange: Counted, { tokens, factors }: Esti
   for (const [index, [prompt, said]] of (await Promise.all(counts)).entries()) {
     const attempt = untold[index] as AttemptWriter;
     const factor = factors.of(attempt.target.model);
-    // Of a usage whose prompt cannot be true, the completion stands.
+    // A usage with an impossible prompt keeps its completion.
     const { suspectUsage: suspect } = attempt;
     const least = suspect === undefined ? attempt.leastUsage : { promptTokens: 0, completionTokens: suspect.completionTokens };
     // A prompt that was reported needs no count.
@@ -84,7 +84,7 @@ function isBackground({ operation, request }: Exchange): boolean {
   return operation === "passthrough" && request?.document.value.background === true;
 }
 
-/** What a provider may add to a prompt by itself: instructions for tools, results of searches. */
+/** Tokens that a provider may add to a prompt: instructions for tools, results of searches. */
 const MAX_ADDED_TOKENS = 20_000;
 /** Ten times the estimate of a text: a token is about four bytes. */
 const MAX_TOKENS_PER_BYTE = 2.5;
@@ -111,7 +111,7 @@ function isSuspect({ operation, request }: Exchange, { usage, document = request
  */
 function lacksCompletion({ operation }: Exchange, { usage, usageSource, replyText, target }: Attempt): boolean {
   if (usage?.completionTokens !== 0 || usageSource !== "provider" || target.price?.free === true) return false;
-  // What is made by the piece has no tokens.
+  // Images are billed by the piece and have no tokens.
   if (usage.images !== undefined) return false;
   return operation !== "embeddings" && (replyText?.texts() ?? []).some((text) => text !== "");
 }

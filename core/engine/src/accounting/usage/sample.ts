@@ -4,7 +4,7 @@ import type { Exchange } from "@sluice/contract";
 import { countPrompt, promptParts } from "@sluice/runtime/openai";
 import type { EstimateParts } from "./estimate.ts";
 
-/** One exchange in so many is counted, the first one included. A factor needs no more, and a count costs 0.1 ms a KB. */
+/** The sampler counts one exchange of this many, the first one included. A factor needs no more, and a count costs 0.1 ms per KB. */
 const EVERY = 32;
 /** Longer prompts are left out: they tell no more about a family than short ones. */
 const MAX_CHARACTERS = 65_536;

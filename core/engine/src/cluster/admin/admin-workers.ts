@@ -18,26 +18,26 @@ import { joinDeployments, joined, joinMetrics, oneOfThem } from "./join-answers.
 import { joinRequests, placeOfCursor } from "../../http/admin/request-page.ts";
 import { joinAttempts, joinStatus, type SupervisorInfo } from "./join-config.ts";
 
-/** What the listener needs of the process that supervises. */
+/** The parts of the supervisor that the listener needs. */
 export interface WorkersParts {
   readonly log: Log;
-  /** How many workers there are when all of them serve. */
+  /** The configured number of workers. */
   readonly size: number;
-  /** What the status says of the process that supervises. */
+  /** The supervisor's part of the status. */
   readonly supervisor: () => SupervisorInfo;
-  /** Lets the holder of the master key pass, where no worker can say who is one. Rejects with the refusal. */
+  /** Authenticates the master key when no worker can. Rejects with the refusal. */
   readonly authenticate: (headers: Question["headers"]) => Promise<void>;
   /** The workers that take requests, the oldest first. */
   readonly serving: () => readonly WorkerAddress[];
-  /** Those, and the ones that still finish what they have under way. */
+  /** The serving workers, and those that still finish requests. */
   readonly alive: () => readonly WorkerAddress[];
-  /** Replaces every worker, and says how it went. */
+  /** Replaces every worker. Resolves with the outcome. */
   readonly restart: () => Promise<unknown>;
   /** Runs an edit between restarts. Rejects with `overloaded` when that takes too long. */
   readonly between: <T>(edit: () => Promise<T>) => Promise<T>;
   /** Resolves once no worker believes any more what it had looked up about keys and teams. */
   readonly forget: () => Promise<void>;
-  /** What is known of the workers here, as a page of metrics. */
+  /** The supervisor's own metrics of the workers. */
   readonly metrics: () => string;
 }
 
@@ -62,7 +62,7 @@ export function createWorkersListener(parts: WorkersParts): RequestListener {
       if (!known) parts.log.error("an admin request failed", { error });
       const failure = known
         ? error
-        : new GatewayError("overloaded", "No worker can answer at the moment.", { retryAfterMs: 1_000 });
+        : new GatewayError("overloaded", "No worker can answer now. Retry in a second.", { retryAfterMs: 1_000 });
       if (response.headersSent) response.destroy();
       else writeFailure(response, failure);
     });
@@ -78,7 +78,11 @@ function writeFailure(response: ServerResponse, failure: GatewayError): void {
 async function serve(request: IncomingMessage, response: ServerResponse, parts: WorkersParts): Promise<void> {
   const { method = "GET", url = "/" } = request;
   // An absolute form names a host, and would be asked for there.
-  if (!url.startsWith("/")) throw new GatewayError("route_not_found", "This path does not exist on the admin listener.");
+  if (!url.startsWith("/"))
+    throw new GatewayError(
+      "route_not_found",
+      "This path does not exist on the admin listener. docs/administration.md lists the routes.",
+    );
   const path = url.split("?", 1)[0] ?? "/";
   const body = method === "POST" ? await readBody(request, BODY_LIMITS) : undefined;
   const headers = Object.entries(request.headers).filter((entry): entry is [string, string] => typeof entry[1] === "string");
@@ -103,7 +107,7 @@ function askedMethod(method: string): string {
   return method === "TRACE" ? "PUT" : method;
 }
 
-/** What the client gets. */
+/** The client's answer. */
 type Reply = Pick<Answer, "status" | "headers" | "text">;
 
 async function answerTo(question: Question, parts: WorkersParts): Promise<Reply> {
@@ -112,7 +116,8 @@ async function answerTo(question: Question, parts: WorkersParts): Promise<Reply>
   if (method === "GET" && path === "/metrics") return lookAtMetrics(question, parts);
   if (method === "POST" && path === "/restart") return restart(question, parts);
   const serving = parts.serving();
-  if (serving.length === 0) throw new GatewayError("overloaded", "No worker is ready.", { retryAfterMs: 1_000 });
+  if (serving.length === 0)
+    throw new GatewayError("overloaded", "No worker is ready. Retry in a second.", { retryAfterMs: 1_000 });
   const workers = responsive(serving);
   const [first] = workers;
   if (first === undefined)

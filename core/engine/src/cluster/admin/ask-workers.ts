@@ -12,11 +12,11 @@ export interface WorkerAddress {
   readonly silentMs?: number;
   /** The code that holds its event loop, as `run (file:///srv/plugins/mine.ts:44)`, where it is known. */
   readonly heldBy?: string | undefined;
-  /** Why it does not run the generation that the others run, where it said so. */
+  /** The reason why it does not run the others' generation, if it reported one. */
   readonly differs?: string | undefined;
 }
 
-/** What is passed on. */
+/** The forwarded request. */
 export interface Question {
   readonly method: string;
   readonly path: string;
@@ -25,7 +25,7 @@ export interface Question {
   readonly body: Buffer<ArrayBuffer> | undefined;
 }
 
-/** What a worker said to it. */
+/** A worker's answer. */
 export interface Answer {
   readonly worker: WorkerAddress;
   readonly status: number;
@@ -42,7 +42,7 @@ const CHANGE_TIMEOUT_MS = 14_000;
 /** An edit is checked and tested before it is applied. */
 const EDIT_TIMEOUT_MS = 30_000;
 
-/** A worker that was silent for so long is not asked: its answer would come after the caller has given up. */
+/** A worker without a heartbeat for this time gets no request: its answer would arrive after the caller's deadline. */
 const SILENT_MS = 2_500;
 
 /** The workers whose event loop mutex. */
@@ -50,7 +50,7 @@ export function responsive(workers: readonly WorkerAddress[]): readonly WorkerAd
   return workers.filter(({ silentMs = 0 }) => silentMs < SILENT_MS);
 }
 
-/** One worker's answer. Rejects when it gives none in time. */
+/** One worker's answer. Rejects at the deadline. */
 export async function ask(worker: WorkerAddress, { method, path, url, headers, body }: Question): Promise<Answer> {
   const timeoutMs = method === "GET" ? LOOK_TIMEOUT_MS : path.startsWith("/config/") ? EDIT_TIMEOUT_MS : CHANGE_TIMEOUT_MS;
   const response = await fetch(`${worker.adminUrl}${url}`, {
@@ -63,7 +63,7 @@ export async function ask(worker: WorkerAddress, { method, path, url, headers, b
   return { worker, status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** The answers of all who give one, in their order: a worker may end or stand still at any moment. Throws when there is none. */
+/** The answers of all workers that answer, in their order: a worker may end or hang at any moment. Throws without any answer. */
 export async function askAll(workers: readonly WorkerAddress[], question: Question): Promise<Answers> {
   const settled = await Promise.allSettled(workers.map((worker) => ask(worker, question)));
   return atLeastOne(settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
@@ -74,7 +74,7 @@ export async function askAny(workers: readonly WorkerAddress[], question: Questi
   return Promise.any(workers.map((worker) => ask(worker, question))).catch(() => atLeastOne([])[0]);
 }
 
-/** What this process itself wants to know: the answer of the worker that answers first. Throws when none does. */
+/** The first answer of any worker, for the supervisor itself. Throws when none answers. */
 export async function lookAt(workers: readonly WorkerAddress[], path: string, masterKey: string): Promise<Answer> {
   const headers = { authorization: `Bearer ${masterKey}` };
   return askAny(workers, { method: "GET", path, url: path, headers, body: undefined });

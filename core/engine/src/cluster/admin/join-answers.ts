@@ -3,13 +3,13 @@
 import { joinPages } from "../../telemetry/prometheus.ts";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
 
-/** What a request went through is known to the worker that served it; the others know at most its rows. */
+/** The worker that served a request has its explanation. The others have at most its rows. */
 export function oneOfThem(answers: Answers): Answer {
   const found = answers.filter(({ status }) => status === 200);
   return found.find(({ text }) => (JSON.parse(text) as { source?: unknown }).source !== "ledger") ?? found[0] ?? answers[0];
 }
 
-/** One page of metrics; `own` are those of the process that asks. */
+/** One page of metrics; `own` are those of the supervisor. */
 export function joinMetrics(answers: Answers, own: string): Answer {
   const refused = answers.find(({ status }) => status !== 200);
   if (refused !== undefined) return refused;
@@ -17,10 +17,10 @@ export function joinMetrics(answers: Answers, own: string): Answer {
   return { ...answers[0], text: `${joinPages(pages)}\n${own}` };
 }
 
-/** What each worker said. */
+/** The answer of each worker. */
 export type Values = readonly { readonly worker: WorkerAddress; readonly value: Record<string, unknown> }[];
 
-/** Puts JSON answers together; one that is no success stands for all. */
+/** Joins JSON answers. A failure is the joined answer. */
 export function joined(answers: Answers, join: (values: Values) => unknown): Answer {
   const refused = answers.find(({ status }) => status !== 200);
   if (refused !== undefined) return refused;

@@ -1,4 +1,4 @@
-/** What several workers say of the configuration, put together: who runs what, and how an edit went with each. */
+/** Joins the workers' status of the configuration: the generation of each, and the outcome of an edit in each. */
 
 import { isObject } from "@sluice/kit";
 import type { Answer, Answers, WorkerAddress } from "./ask-workers.ts";
@@ -15,14 +15,14 @@ export interface SupervisorInfo {
   readonly is_outdated: boolean;
 }
 
-/** What a status tells beside the answers of the workers. */
+/** The supervisor's part of a status. */
 export interface SupervisorFacts {
-  /** How many workers there are when all serve. */
+  /** The configured number of workers. */
   readonly expected: number;
   readonly supervisor: SupervisorInfo;
 }
 
-/** What a worker says that was not reached: the members of a status, with nothing in them. */
+/** The status of a worker that was not reached: all members are empty. */
 const NOTHING = { live: null, drift: { files_differ: false, files: [] }, last_attempt: null, judged: null };
 
 /** The first worker's status, with the counts of all, and beside it what each of those that serve runs, whether it answers or not. */
@@ -80,7 +80,7 @@ function joinLedgers(ledgers: readonly Value[]): Value | null {
   };
 }
 
-/** How an edit went: as badly as with the worker with which it went worst. */
+/** The outcome of an edit: the worst of all workers. */
 export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers): Answer {
   const known = answers.filter(({ status }) => status === 200);
   const [first] = known;
@@ -88,7 +88,7 @@ export function joinAttempts(asked: readonly WorkerAddress[], answers: Answers):
   const attempts = known.map(({ worker, text }) => ({ worker, value: JSON.parse(text) as Value }));
   const refused = attempts.filter(({ value }) => value["outcome"] === "refused");
   const isSplit = refused.length > 0 && refused.length < attempts.length;
-  // What the first refuses is wrong for all, and no other is asked.
+  // A refusal by the first worker holds for all, so the others get no request.
   const unknown = refused.length > 0 && !isSplit ? "not_asked" : "no_answer";
   const findings = new Map(
     refused.flatMap(({ value }) => value["findings"] as Value[]).map((finding) => [finding["text"], finding]),

@@ -27,7 +27,7 @@ export class MasterKeys {
     return now;
   };
 
-  /** What the workers answer to the first key that they take, the newest key first. Throws when none answers. */
+  /** The workers' answer to the first accepted key, tried from the newest. Throws when no worker answers. */
   async lookAt(workers: readonly WorkerAddress[], path: string): Promise<unknown> {
     this.present();
     const [newest = "", ...older] = this.#known.toReversed();

@@ -13,10 +13,10 @@ import type { GenerationManager } from "../manager.ts";
 import { readRequestGroups, type ReplaySources } from "./ledger-requests.ts";
 import { type Replay, replay } from "./replay.ts";
 
-/** What is compared: what runs, the files as they lie there, or a generation of the history. */
+/** A side of a comparison: the running configuration, the files on disk, or a generation of the history. */
 export type Side = "running" | "files" | number;
 
-/** What it needs of the process. */
+/** The parts of the process that a comparison needs. */
 export interface ConfigDiffParts {
   readonly place: OpenOptions;
   readonly definitions: Definitions;
@@ -40,13 +40,13 @@ export class ConfigDiff {
     this.#parts = parts;
   }
 
-  /** What applying a candidate would mean. */
+  /** The effects of applying a candidate. */
   async of(candidate: Snapshot, isReplayed: boolean): Promise<ChangeImpact> {
     const live = this.#parts.manager.live?.snapshot;
     return live === undefined ? { effects: [], replay: undefined } : this.#between(live, candidate, isReplayed);
   }
 
-  /** What going from one side to the other means. Throws `not_found` for a generation that is not kept, `invalid_field` for one with findings. */
+  /** The effects of a change from one side to the other. Throws `not_found` for a generation that is not kept, `invalid_field` for one with findings. */
   async compare(from: Side, to: Side, isReplayed: boolean): Promise<ChangeImpact> {
     return this.#between(this.#snapshotOf(from, "from"), this.#snapshotOf(to, "to"), isReplayed);
   }
@@ -79,17 +79,18 @@ export class ConfigDiff {
     const { place, definitions, manager } = this.#parts;
     if (side === "running") {
       const live = manager.live?.snapshot;
-      if (live === undefined) throw new GatewayError("not_found", "Nothing runs.", { param });
+      if (live === undefined)
+        throw new GatewayError("not_found", "No configuration is live yet. Compare generations of the history.", { param });
       return live;
     }
     if (side === "files") {
       const { snapshot, findings } = resolveSnapshot(openConfig(place), definitions.all);
       if (snapshot !== undefined) return snapshot;
-      const message = `The files have ${findings.length} findings; POST /config/validate and sluice check say them.`;
+      const message = `The files have ${findings.length} findings. POST /config/validate and sluice check list them.`;
       throw new GatewayError("invalid_field", message, { param });
     }
     const snapshot = snapshotOfTexts(this.#textsOf(side, param), place, definitions);
     if (snapshot !== undefined) return snapshot;
-    throw new GatewayError("invalid_field", `Generation ${side} has findings with the plugins and secrets of now.`, { param });
+    throw new GatewayError("invalid_field", `Generation ${side} has findings with the present plugins and secrets.`, { param });
   }
 }

@@ -10,7 +10,7 @@ const PAGE_ROWS = 1_000;
 /** The members of an identity that decide about models. */
 export type ReplayKey = Pick<Identity, "kind" | "keyId" | "models" | "teamModels">;
 
-/** What the requests of a group used and cost together. Only requests with a known cost count. */
+/** The usage and cost of a group of requests. Only requests with a known cost count. */
 export interface GroupBill {
   /** Requests with a known cost. */
   readonly known: number;
@@ -34,7 +34,7 @@ export interface RequestGroup {
   readonly bill: GroupBill;
 }
 
-/** Where rows and the lists of keys come from. */
+/** The sources of rows and of the keys' model lists. */
 export interface ReplaySources {
   readonly ledger: Pick<LedgerReader, "rows">;
   readonly keys: Pick<KeyStore, "find">;
@@ -50,11 +50,11 @@ interface Request {
   teamId: string | null;
   /** The number of the attempt that `model` and `provider` come from: the first one that the page holds. */
   attempt: number;
-  /** Of the attempt that succeeded, else of the newest. */
+  /** The value of the successful attempt, or else of the newest. */
   promptTokens: number | null;
   completionTokens: number | null;
   hasSucceeded: boolean;
-  /** Of all attempts; null when one has no price. */
+  /** The sum of all attempts; null when one has no price. */
   costNanoUsd: number | null;
   count: number;
 }
@@ -142,7 +142,7 @@ function keyReader({ keys, teams }: ReplaySources): (request: Request) => Promis
   const teamModels = new Map<string, readonly string[]>();
   return async ({ keyId, teamId }) => {
     if (keyId === "master") return { kind: "master", keyId, models: [] };
-    // The lists of declared keys stand in the configuration.
+    // The configuration has the lists of declared keys.
     if (!models.has(keyId) && !keyId.startsWith("yaml:")) models.set(keyId, (await keys.find(keyId))?.models ?? []);
     if (teamId !== null && !teamModels.has(teamId)) teamModels.set(teamId, (await teams.find(teamId))?.models ?? []);
     const team = teamId === null ? undefined : teamModels.get(teamId);

@@ -1,4 +1,4 @@
-/** What the newest requests cost, and what they would cost on a candidate: their tokens at the prices of its targets. */
+/** The cost of the newest requests, and their cost on a candidate: their tokens at the prices of its targets. */
 
 import { costNanoUsd } from "@sluice/runtime";
 import type { Price, Target, Usage } from "@sluice/contract";
@@ -12,7 +12,7 @@ export interface ReplaySpend {
   readonly didCostNanoUsd: number;
   /** At the cheapest and at the dearest target of each model: which of them would be called is not known. */
   readonly wouldCostNanoUsd: { readonly least: number; readonly most: number };
-  /** Of what they did cost, that of requests which would be refused: they would cost nothing. */
+  /** The part of the former cost that belongs to requests which the candidate would refuse. */
   readonly refusedNanoUsd: number;
   /** Requests that are not in the sums, because their money is unknown. */
   readonly unknown: number;
@@ -52,7 +52,7 @@ export class SpendTally {
   /** A group that is served before and after. */
   served({ count, bill }: RequestGroup, before: Calls, after: Calls): void {
     const [old, now] = [pricesOf(before), pricesOf(after)];
-    // Native calls have no targets to look at: the same provider has the same price.
+    // Native calls have no targets: the same provider has the same price.
     const costs = isSame(old, now) ? [bill.costNanoUsd] : estimates(bill, old, now);
     if (costs === undefined) {
       this.#unknown += count;

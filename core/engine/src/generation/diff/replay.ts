@@ -78,7 +78,7 @@ export function replay(groups: readonly RequestGroup[], live: Snapshot, candidat
   return { evaluated, ...(tallied as Omit<Replay, "evaluated" | "spend">), spend: spend.sum };
 }
 
-/** How many requests groups have together. */
+/** The number of requests of all groups. */
 export function countOf(groups: readonly ReplayGroup[]): number {
   return groups.reduce((sum, { count }) => sum + count, 0);
 }

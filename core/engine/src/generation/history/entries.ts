@@ -10,7 +10,7 @@ import type { Author, GenerationHistory, GenerationOrigin, HistoryEntry } from "
 import type { ApplyResult } from "../rollout/apply.ts";
 import { isForced } from "../rollout/shrink-guard.ts";
 
-/** Of an edit that rewrites everything the worst effects are kept. */
+/** Maximum of stored effects of an edit: the worst ones are kept. */
 const KEPT_EFFECTS = 50;
 
 /** The author of a saved file: the file does not tell which user saved it. */
@@ -24,7 +24,7 @@ export function callerOf(name: string | undefined): Author | undefined {
   return name === undefined ? undefined : { name, from: "caller" };
 }
 
-/** What entries are made with. */
+/** The parts of the entries. */
 export interface EntryParts {
   readonly history: GenerationHistory;
   readonly clock: Clock;
@@ -32,18 +32,18 @@ export interface EntryParts {
   readonly definitions: Definitions;
 }
 
-/** How a generation came to be, and between which snapshots it stands. */
+/** The origin of a generation, and the snapshots before and after it. */
 export interface EntryOrigin {
   readonly origin: GenerationOrigin;
   readonly contentsOf?: number | undefined;
-  /** What the files were on disk, where other contents run. */
+  /** The files on disk, when other contents run. */
   readonly onDisk?: string | undefined;
   readonly force?: string | undefined;
   /** Absent: no caller asked, or the caller gave no name. */
   readonly author?: Author | undefined;
-  /** What ran before. Absent: what was edited since the last run counts. */
+  /** The previous snapshot. Absent at a start: the edits since the last run count. */
   readonly from?: Snapshot | undefined;
-  /** What runs now; absent for what never served all keys. */
+  /** The running snapshot; absent for one that never served all keys. */
   readonly to?: Snapshot | undefined;
 }
 
@@ -90,7 +90,7 @@ export function rollbackTarget(
   const earlier = entries.findLast(
     ({ generation: number, digest, returned }) => number < from && digest !== running?.digest && returned === undefined,
   );
-  if (earlier === undefined) throw notFound("The history holds no generation before the one that runs.");
+  if (earlier === undefined) throw notFound("The history has no generation before the running one.");
   return earlier;
 }
 

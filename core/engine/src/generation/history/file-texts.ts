@@ -19,7 +19,7 @@ export function textsOf({ gateway, pipelines, prices }: OpenedConfig): FileTexts
   return new Map(documents.map(({ document: { path, text } }) => [path, text]));
 }
 
-/** The snapshot that contents come to with the references' values of now; `undefined` when they have findings. */
+/** The snapshot of contents with the present values of references; `undefined` when it has findings. */
 export function snapshotOfTexts(texts: FileTexts, place: OpenOptions, definitions: Definitions): Snapshot | undefined {
   return resolveSnapshot(openConfig({ ...place, source: heldSource(texts) }), definitions.all).snapshot;
 }
@@ -30,7 +30,7 @@ export function changesOf(before: FileTexts, after: FileTexts, cwd: string): str
   return paths.map((path) => `${nameOf(path, cwd)} (${!before.has(path) ? "added" : !after.has(path) ? "removed" : "changed"})`);
 }
 
-/** What the documents of a configuration are on disk now, as one text to compare. */
+/** The documents of a configuration as they are on disk, as one text to compare. */
 export function digestOnDisk({ documents }: OpenedConfig): string {
   return sha256(JSON.stringify(documents.map((path) => [path, ...contentsOnDisk(path)])));
 }
@@ -41,7 +41,7 @@ export function digestAsRead({ documents, files }: OpenedConfig): string {
   return sha256(JSON.stringify(documents.map((path) => [path, ...(read.get(path) ?? contentsOnDisk(path))])));
 }
 
-/** What lies on disk, by the names of the files, whether it can be read as a configuration or not. */
+/** The files on disk by name, valid or not. */
 export function filesOnDisk(place: OpenOptions): Readonly<Record<string, string>> {
   const read = openConfig(place).documents.flatMap((path) => {
     const { bytes } = diskSource.read(path);
@@ -55,7 +55,7 @@ function contentsOnDisk(path: string): readonly string[] {
   return read.bytes === undefined ? ["absent", read.reason] : ["read", sha256(read.bytes)];
 }
 
-/** How the files on disk differ from those that run. `documents` are the paths of the configuration now. */
+/** The differences between the files on disk and the running ones. `documents` are the present paths of the configuration. */
 export function driftOf(files: readonly SnapshotFile[], documents: readonly string[]): DriftedFile[] {
   const drifted = files.flatMap(({ path, digest }): DriftedFile[] => {
     const { bytes } = diskSource.read(path);

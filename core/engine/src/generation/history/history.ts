@@ -6,10 +6,10 @@ import { join } from "node:path";
 import type { Log } from "@sluice/contract";
 import type { Effect } from "../diff/effects/effect.ts";
 
-/** How a generation came to be. */
+/** The origin of a generation. */
 export type GenerationOrigin = "start" | "files" | "rollback" | "last_good" | "canary";
 
-/** Who made a generation. */
+/** The author of a generation. */
 export interface Author {
   /** The name that the caller gave, `file` or `auto_rollback`. */
   readonly name: string;
@@ -37,9 +37,9 @@ export interface HistoryEntry {
   readonly reason?: string;
   /** Why a canary was returned. Such a generation never served all keys, and is nothing to go back to. */
   readonly returned?: string;
-  /** What the files were on disk, where these contents run instead of them: as long as they stay so, the contents stay. */
+  /** The files on disk that these contents replaced. The contents stay while the files are unchanged. */
   readonly onDisk?: string;
-  /** What the edit meant, the worst first. Absent in the histories of older versions. */
+  /** The effects of the edit, the worst first. Absent in the histories of older versions. */
   readonly effects?: readonly Pick<Effect, "risk" | "about" | "message">[];
 }
 
@@ -79,7 +79,7 @@ export function openHistory(dataDirectory: string, log: Log): GenerationHistory 
       return stored === undefined ? [] : [withoutFiles(stored)];
     });
   const entries = readAll(namesIn(folder));
-  /** What is not on disk yet. */
+  /** Entries that are not on disk yet. */
   const pending = new Map<number, FileTexts>();
   let written: Promise<void> = Promise.resolve();
   const write = async (entry: HistoryEntry, texts: FileTexts, old: readonly HistoryEntry[]): Promise<void> => {

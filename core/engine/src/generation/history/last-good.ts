@@ -14,7 +14,7 @@ export interface LastGood {
   readonly contentsOf: number;
   readonly digest: string;
   readonly source: ConfigSource;
-  /** What the files were on disk when these contents replaced them; absent where they were the contents. */
+  /** The files on disk that these contents replaced; absent when the files were the contents. */
   readonly onDisk?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ export function wasReturned(opened: OpenedConfig, digest: string | undefined, lo
   return last?.returned !== undefined && last.digest === digest;
 }
 
-/** The data folder as far as a broken file says it: read as YAML, else found as text, else the default. */
+/** The data folder of a broken file: read as YAML, or else found as text, or else the default. */
 export function dataDirectoryOf({ gateway, path, cwd }: OpenedConfig): string {
   const parsed = valueAtPath(gateway?.value, ["server", "data_directory"]);
   const text = gateway === undefined ? (diskSource.read(path).bytes?.toString("utf8") ?? "") : "";

@@ -6,7 +6,7 @@ import { holderOf, type PlaceLimits, Places } from "@sluice/kit/internals";
 import type { Host, GuardrailCaller, Log, RequestFacts, TextContext, Verdict } from "@sluice/contract";
 import { CANCELLED, type JobState, type ThreadAnswer, type ThreadData, type ThreadJob, WAITING } from "./message.ts";
 
-/** What threads are made from. */
+/** The parts of the threads. */
 export interface ThreadsOptions {
   readonly data: ThreadData;
   readonly threads: number;
@@ -14,12 +14,12 @@ export interface ThreadsOptions {
   readonly log: Log;
 }
 
-/** What a judgement is about. */
+/** The subject of a check. */
 export type Judged =
   | { readonly kind: "check"; readonly text: string; readonly context: TextContext }
   | { readonly kind: "admit"; readonly request: RequestFacts };
 
-/** What a judgement is made with. */
+/** The parts of a check. */
 export interface JudgementTerms {
   readonly budgetMs: number;
   readonly signal: AbortSignal;
@@ -30,7 +30,7 @@ export interface JudgementTerms {
 
 /** Judgements that may wait for a thread. One more fails at once. */
 const MAX_QUEUE = 256;
-/** A thread that is late gets so much longer to say so itself, before it is ended. */
+/** The additional time in which a late thread may report its own timeout, before it is ended. */
 const GRACE_MS = 100;
 const MEGABYTE = 1024 * 1024;
 
@@ -45,7 +45,7 @@ export class GuardrailThreads {
     this.#options = options;
   }
 
-  /** What the guardrail is, as soon as a thread has made it. Rejects with the signal's reason, or when no thread can live. */
+  /** The guardrail's properties, once a thread has created it. Rejects with the signal's reason, or when no thread can start. */
   async describe(signal: AbortSignal): Promise<ThreadAnswer> {
     const piscina = await this.#pool();
     return (await piscina.run({ kind: "describe" } satisfies ThreadJob, { signal })) as ThreadAnswer;
@@ -150,7 +150,7 @@ class NoVerdict extends Error {}
 
 /** `places`: where it happened in the thread, in the form of a stack. */
 function named(name: string, places?: readonly string[]): Error {
-  const error = new NoVerdict("An isolated guardrail gave no verdict.");
+  const error = new NoVerdict("An isolated guardrail returned no verdict.");
   error.name = name;
   if (places !== undefined) error.stack = [error.message, ...places.map((place) => `    at ${place}`)].join("\n");
   return error;

@@ -91,7 +91,7 @@ describe("an isolated guardrail", () => {
     await left.catch(() => undefined);
     await expect(ask(guardrail, "wait")).rejects.toMatchObject({ name: "TimeoutError" });
     expect(await ask(guardrail, "x")).toEqual(before);
-    await expect(ask(guardrail, "loop")).rejects.toThrow("An isolated guardrail gave no verdict.");
+    await expect(ask(guardrail, "loop")).rejects.toThrow("An isolated guardrail returned no verdict.");
     const { reason } = (await ask(await started(make({}, 5_000)), "x")) as { readonly reason: string };
     expect(reason).not.toBe((before as { readonly reason: string }).reason);
   });

@@ -6,7 +6,7 @@ import type { GuardrailUseSettings } from "../../config/snapshot.ts";
 import { GuardrailThreads, type Judged } from "./guardrail-threads.ts";
 import { packOptions, type ThreadData } from "./message.ts";
 
-/** What an isolated guardrail is made from. */
+/** The parts of an isolated guardrail. */
 export interface IsolatedOptions {
   readonly use: GuardrailUseSettings;
   /** The plugin's module, and the definition's own name in it. */

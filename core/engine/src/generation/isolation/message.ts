@@ -1,8 +1,8 @@
-/** What the gateway's thread and the threads of an isolated guardrail say to each other. Plain data: it is cloned on the way. */
+/** The messages between the gateway's thread and the threads of an isolated guardrail. Plain data, which is cloned. */
 
 import { Secret, type RequestFacts, type TextContext, type Verdict } from "@sluice/contract";
 
-/** What a thread is made from. */
+/** The parts of a thread. */
 export interface ThreadData {
   /** The module of the plugin. */
   readonly url: string;
@@ -19,7 +19,7 @@ export interface PackedOptions {
 }
 
 /**
- * Where a job stands, in one number that both sides change by comparing: `WAITING`, `CANCELLED`, or the time at which a thread began
+ * The state of a job in one number, which both sides change by compare-and-exchange: `WAITING`, `CANCELLED`, or the time at which a thread began
  * with it, in milliseconds since 1970.
  */
 export type JobState = BigInt64Array<SharedArrayBuffer>;
@@ -51,7 +51,7 @@ export interface ThreadLine {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** What a thread answers. What a guardrail threw may quote the text: its name and its places alone come over. */
+/** A thread's answer. An error's message may quote the text, so only its name and its stack positions are sent. */
 export type ThreadAnswer = { readonly lines: readonly ThreadLine[] } & (
   | { readonly kind: "made"; readonly reach: number; readonly asksAgain: boolean; readonly admits: boolean }
   | { readonly kind: "unfit"; readonly what: string }

@@ -17,10 +17,10 @@ import {
 
 /** Log lines of one job that are sent to the main thread. Further lines are dropped. */
 const MAX_LINES = 20;
-/** The guardrail itself may start for so long. */
+/** Maximum time of the guardrail's start. */
 const START_TIMEOUT_MS = 8_000;
 
-/** The guardrail asked the host for what there is none of. */
+/** The error of a guardrail that uses a part of the host which threads do not have. */
 class HostAccess extends Error {
   readonly member: string;
 
@@ -66,7 +66,7 @@ async function answerOf(job: ThreadJob): Promise<ThreadAnswer> {
   }
 }
 
-/** What waits for something is ended here; what computes is ended with its thread. */
+/** Ends a check that waits. A check that computes is ended with its thread. */
 async function inTime(verdict: Verdict | Promise<Verdict>, budgetMs: number, controller: AbortController): Promise<Verdict> {
   if (typeof (verdict as { then?: unknown } | null)?.then !== "function") return verdict;
   const late = Promise.withResolvers<never>();

@@ -7,10 +7,10 @@ import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
 import type { Generation } from "../generation.ts";
 import type { Judged, RolloutMonitor } from "./rollout-monitor.ts";
 
-/** How an attempt to apply a configuration ended. */
+/** The outcome of an attempt to apply a configuration. */
 export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
 
-/** How often attempts ended in each way, before the first one. */
+/** The counts of outcomes before the first attempt. */
 export function noOutcomes(): Record<ApplyOutcome, number> {
   return { applied: 0, unchanged: 0, refused: 0, superseded: 0, canary: 0, promoted: 0, returned: 0 };
 }
@@ -26,13 +26,13 @@ export interface ApplyResult {
   readonly findings: readonly Finding[];
   /** Why a canary ended, or of an automatic rollback. */
   readonly reason?: string;
-  /** Who asked for it, by their own word. */
+  /** The author's name, as the caller gives it. */
   readonly author?: string;
 }
 
-/** How a snapshot is applied. */
+/** Options of an apply. */
 export interface ApplyOptions {
-  /** The candidate's digest: what it takes away is meant. */
+  /** The candidate's digest, which confirms its removals. */
   readonly force?: string | undefined;
   /** It begins with a share of the keys. */
   readonly canary?: CanaryPlan | undefined;
@@ -46,7 +46,7 @@ export interface ApplyOptions {
   readonly reason?: string | undefined;
   /** The contents have served before: their tests passed then, and a rollback must be fast. */
   readonly hasServed?: boolean;
-  /** Who asked for it, by their own word. */
+  /** The author's name, as the caller gives it. */
   readonly author?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface ApplyOptions {
 export interface Waiting {
   readonly snapshot: Snapshot;
   readonly options: ApplyOptions;
-  /** What ran when it was asked for. */
+  /** The live generation at the time of the request. */
   readonly live: Generation | undefined;
   readonly resolve: (result: ApplyResult) => void;
   readonly reject: (error: unknown) => void;
@@ -99,7 +99,7 @@ export interface ManagerOptions {
   readonly onVerdict?: (verdict: CanaryVerdict) => void;
 }
 
-/** A log line says this many findings; all of them are on the status page. */
+/** Maximum findings of a log line. The status has all. */
 const MAX_LOGGED_FINDINGS = 20;
 
 /** Logs how an attempt ended. `live` is the generation that serves all keys since. */

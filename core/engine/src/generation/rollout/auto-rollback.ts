@@ -1,4 +1,4 @@
-/** Going back by itself: a generation whose requests fail is left, by every process of the gateway. */
+/** Automatic rollback: every process of the gateway leaves a generation whose requests fail. */
 
 import type { Log } from "@sluice/contract";
 import type { ConfigEdits } from "./edits.ts";
@@ -7,7 +7,7 @@ import type { RolloutFault, RolloutMonitor } from "./rollout-monitor.ts";
 
 /** The message of a process that rolled back to the others. */
 export interface RollbackNotice {
-  /** Of the contents that failed: processes may number the same contents differently. */
+  /** The digest of the failed contents: processes may number the same contents differently. */
   readonly digest: string;
   /** The generation that was gone back to. */
   readonly previous: number;
@@ -15,7 +15,7 @@ export interface RollbackNotice {
   readonly reason: string;
 }
 
-/** What going back needs. */
+/** The parts of an automatic rollback. */
 export interface AutoRollbackParts {
   /** Absent: nothing is found here, and nothing is left. */
   readonly monitor: RolloutMonitor | undefined;

@@ -5,9 +5,9 @@ import type { Generation } from "../generation.ts";
 import { evidenceOf } from "./ended-by-key.ts";
 import { Tally } from "./tally.ts";
 
-/** What a canary was asked to be. */
+/** The plan of a canary. */
 export interface CanaryPlan {
-  /** Of the keys, between 0 and 1. */
+  /** The share of the keys, between 0 and 1. */
   readonly share: number;
   readonly forMs: number;
   /** It is judged by no fewer requests than these. */
@@ -16,13 +16,13 @@ export interface CanaryPlan {
   readonly abortIf: { readonly errorRate: number | undefined; readonly p99Ms: number | undefined };
 }
 
-/** How a canary ended. */
+/** The end of a canary. */
 export type CanaryEnd = "promoted" | "returned";
 
-/** What a process that is one of several has to say of a canary: together they decide. */
+/** The verdict of one process on a canary. Several processes decide together. */
 export interface CanaryVerdict {
   readonly digest: string;
-  /** `fault`: it has to go. `time`: its time is over, and what was seen of it here was well. */
+  /** `fault`: it must be rolled back. `time`: its time is over without a fault in this process. */
   readonly kind: "fault" | "time";
   readonly reason: string;
   readonly requests: number;
@@ -43,7 +43,7 @@ export interface Canary {
   stop(): void;
 }
 
-/** A 99th percentile is looked at every so many requests. */
+/** The 99th percentile is checked once per this number of requests. */
 const P99_EVERY = 16;
 const HASHED = 2 ** 32;
 const TIME_IS_OVER = "its time is over";
@@ -92,7 +92,7 @@ export function startCanary(
   return { generation, plan, beganAtMs: nowMs, tally, liveTally, has, stop };
 }
 
-/** What verdicts come to, of the one process or of several together. A canary with hardly any requests has shown nothing. */
+/** The decision of one or several processes. A canary with too few requests is rolled back. */
 export function endOf(verdicts: readonly [CanaryVerdict, ...CanaryVerdict[]]): readonly [CanaryEnd, string] {
   const fault = verdicts.find(({ kind }) => kind === "fault");
   if (fault !== undefined) return ["returned", fault.reason];

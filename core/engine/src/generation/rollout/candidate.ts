@@ -11,11 +11,11 @@ export interface PinnedConfig {
   readonly texts: FileTexts;
   /** Absent: the contents of files that were edited since, and no request asked for the edit to apply. */
   readonly contentsOf?: number;
-  /** What the files were when these contents replaced them: as long as they stay so, the contents stay. */
+  /** The files that these contents replaced. The contents stay while the files are unchanged. */
   readonly onDisk: string;
 }
 
-/** Contents that are to be applied, and who wants them. */
+/** Contents to apply, and their author. */
 export interface Candidate {
   readonly opened: OpenedConfig;
   readonly origin: GenerationOrigin;
@@ -26,7 +26,7 @@ export interface Candidate {
   readonly isRefresh?: boolean;
   /** The number of the same contents in another worker, which this one follows. */
   readonly number?: number | undefined;
-  /** Why the gateway goes back by itself, and from which generation. */
+  /** The reason of an automatic rollback, and the failing generation. */
   readonly fault?: RolloutFault | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface Reading {
   isAsked: boolean;
   readonly force: string | undefined;
   readonly canary: CanaryPlan | undefined;
-  /** Who asked for it. */
+  /** The author. */
   author: string | undefined;
   readonly result: Promise<ApplyResult>;
 }

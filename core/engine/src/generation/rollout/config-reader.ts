@@ -28,7 +28,7 @@ export class ConfigReader {
     this.#definitions = definitions;
   }
 
-  /** The files, once they stand still. */
+  /** The files, once they no longer change. */
   files(signal: AbortSignal): Promise<OpenedConfig> {
     return openSettled(this.#place, signal);
   }

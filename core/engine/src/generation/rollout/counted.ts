@@ -1,8 +1,8 @@
-/** What is counted of the requests of a generation that is watched. */
+/** The counted requests of an observed generation. */
 
 import type { Attempt, GatewayError, GatewayRequest, Identity, Reply } from "@sluice/contract";
 
-/** What a tally reads of an exchange that is over. */
+/** The members of an ended exchange that a tally reads. */
 export interface Counted {
   readonly startedAtMs: number;
   readonly failure: GatewayError | undefined;

@@ -1,4 +1,4 @@
-/** What edits are made with, and what they tell. */
+/** The parts of edits, and their status. */
 
 import type { Clock, Log } from "@sluice/contract";
 import type { OpenOptions } from "../../config/load.ts";
@@ -9,13 +9,13 @@ import type { FileTexts, GenerationHistory, HistoryEntry } from "../history/hist
 import type { GenerationManager } from "../manager.ts";
 import type { RolloutMonitor } from "./rollout-monitor.ts";
 
-/** What edits need of the process. */
+/** The parts of the process that edits need. */
 export interface EditParts {
   readonly place: OpenOptions;
   readonly definitions: Definitions;
   readonly manager: GenerationManager;
   readonly history: GenerationHistory;
-  /** Absent: nothing goes back by itself. */
+  /** Absent: no automatic rollback. */
   readonly monitor?: RolloutMonitor | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,9 +28,9 @@ export interface StartedWith {
   readonly onDisk: string | undefined;
 }
 
-/** What `GET /config/status` tells. */
+/** The status of `GET /config/status`. */
 export interface EditStatus extends ManagerStatus {
-  /** How the live generation came to be. */
+  /** The origin of the live generation. */
   readonly entry: HistoryEntry | undefined;
   /** Files that differ from what runs: after a refused edit, a rollback, a start from the last good one. */
   readonly drift: readonly DriftedFile[];

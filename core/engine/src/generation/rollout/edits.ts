@@ -44,7 +44,7 @@ export class ConfigEdits {
   /** The contents that run, and those of a canary. */
   #running: FileTexts | undefined;
   #trying: Candidate | undefined;
-  /** What ran before what runs now. */
+  /** The configuration before the running one. */
   #previous: Snapshot | undefined;
   #opened: OpenedConfig;
   #lastReading: Promise<unknown> = Promise.resolve();
@@ -92,7 +92,7 @@ export class ConfigEdits {
     return this.#reload(false);
   }
 
-  /** Runs what another worker runs, under the same number. `undefined`: it runs here already, or an edit is on its way. */
+  /** Applies another worker's generation under the same number. `undefined`: it runs here already, or an edit is under way. */
   async follow(generation: number, digest: string): Promise<ApplyResult | undefined> {
     const { manager, history } = this.#parts;
     const { live } = manager;
@@ -114,20 +114,20 @@ export class ConfigEdits {
     return ended;
   }
 
-  /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
+  /** Reviews the files, some of them replaced by texts or removed by a null. Throws `invalid_field`. */
   review(files: Readonly<Record<string, string | null>>): Review {
     return reviewOf(this.#reader.overlaid(files), this.#parts.definitions, this.#parts.manager);
   }
 
   /**
-   * Applies the contents of an older generation as a new one, whatever the shrink guard says, and leaves the files alone.
+   * Applies the contents of an older generation as a new one, without the shrink guard. The files stay unchanged.
    * Without a number: the newest one before what runs that differs from it. Throws `not_found`.
    */
   rollback(generation?: number, author?: string): Promise<ApplyResult> {
     return this.#back(generation, { author });
   }
 
-  /** Leaves a generation that fails. `undefined`: an edit is on its way; the next failure tells again if it is still needed. */
+  /** Rolls back a failing generation. `undefined`: an edit is under way, and the next failure reports again. */
   async goBack(fault: RolloutFault): Promise<ApplyResult | undefined> {
     const { manager, monitor } = this.#parts;
     if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
@@ -143,7 +143,7 @@ export class ConfigEdits {
       if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
         throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
       }
-      // A person goes back from what is there; by itself the gateway goes back from what it has read, and a save since then applies.
+      // A rollback by a person replaces the files on disk. An automatic one replaces the files as read, so that a later save applies.
       const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
       const held = { texts, contentsOf: target.generation, onDisk };
       const opened = this.#reader.held(texts);
@@ -228,7 +228,7 @@ export class ConfigEdits {
     const options = { force, canary, hasServed, author: by, number, ...back, ...(isRefresh === true && { isRefresh }) };
     const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
     await history.flush();
-    // What runs by now is renewed in its place: a secret may have changed.
+    // The configuration that runs by now is refreshed instead: a secret may have changed.
     if (isRefresh === true && result.outcome === "superseded") void this.#reload(false).catch(() => undefined);
     return result;
   }

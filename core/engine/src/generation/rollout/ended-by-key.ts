@@ -1,4 +1,4 @@
-/** How requests ended, by key: a verdict about an edit needs failures that no single client can choose. */
+/** The ends of requests by key: a verdict on an edit needs failures that a single client cannot cause. */
 
 import { isModelOf, neverConnected, requestDigest } from "@sluice/runtime";
 import { isGatewayError } from "@sluice/contract";
@@ -6,7 +6,7 @@ import { calleeOf } from "../callee.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
 import type { Counted } from "./counted.ts";
 
-/** One request, as a verdict counts it. */
+/** One request as evidence of a verdict. */
 export interface EndedRequest {
   /** The id of the key that asked. */
   readonly key: string;

@@ -1,4 +1,4 @@
-/** Reviews: what contents would come to, without applying them. */
+/** Reviews of contents, without applying them. */
 
 import type { Finding } from "../../config/finding.ts";
 import { type OpenedConfig, resolveSnapshot } from "../../config/load.ts";
@@ -8,7 +8,7 @@ import type { Definitions } from "../../registry/definitions.ts";
 import { withoutUnloaded } from "../cold.ts";
 import type { GenerationManager } from "../manager.ts";
 
-/** What a candidate would come to. Nothing of it is applied. */
+/** The review of a candidate, which is not applied. */
 export interface Review {
   readonly digest: string | undefined;
   readonly isUnchanged: boolean;

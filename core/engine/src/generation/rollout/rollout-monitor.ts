@@ -7,7 +7,7 @@ import type { Generation } from "../generation.ts";
 import { EndedByKey, type EndedRequest, evidenceOf } from "./ended-by-key.ts";
 import type { Counted } from "./counted.ts";
 
-/** How requests ended. */
+/** The ends of requests. */
 export interface Ended {
   readonly requests: number;
   readonly errors: number;
@@ -54,7 +54,7 @@ export class RolloutMonitor {
   readonly #settings: AutoRollbackSettings;
   readonly #clock: Clock;
   readonly #settled = new BoundedMap<true>(KEPT_DIGESTS);
-  /** How the newest requests ended, the newest last. */
+  /** The ends of the newest requests, the newest last. */
   #newest: EndedRequest[] = [];
   #live: Generation | undefined;
   #watched: Watched | undefined;
@@ -99,7 +99,7 @@ export class RolloutMonitor {
     generation.tally = { add: (counted: Counted) => this.#count(generation, counted, change) };
   }
 
-  /** What was found is acted upon: these contents are judged no more, and their requests are nothing to compare with. */
+  /** Records that the finding was handled: these contents are not observed again, and their requests are no baseline. */
   settle(): void {
     if (this.#watched === undefined) return;
     this.failing += 1;

@@ -105,7 +105,7 @@ function lostGuards(live: Snapshot, candidate: Snapshot, definitions: StepDefini
   });
 }
 
-/** What guards a route: some requests at least, and every request. */
+/** The guards of a route: those of some requests, and those of every request. */
 interface Guards {
   readonly any: ReadonlySet<string>;
   readonly always: ReadonlySet<string>;

@@ -18,7 +18,7 @@
  * 4. Each edit is made, waits, or was settled exactly once.
  * 5. A generation that was left, returned or discarded never serves again.
  * 6. Each generation that was built serves, drains or was discarded.
- * 7. After the stop nothing serves and nothing is made anew.
+ * 7. After the stop no generation serves and none is built.
  */
 
 import type { Finding } from "../../config/finding.ts";
@@ -49,7 +49,7 @@ export interface RolloutEdit<G extends RolloutGeneration> {
   readonly live: G | undefined;
 }
 
-/** Where a rollout stands. */
+/** The state of a rollout. */
 export interface RolloutState<G extends RolloutGeneration, E extends RolloutEdit<G>> {
   readonly live: G | undefined;
   readonly canary: G | undefined;
@@ -59,7 +59,7 @@ export interface RolloutState<G extends RolloutGeneration, E extends RolloutEdit
   readonly isStopped: boolean;
 }
 
-/** What happened. */
+/** An event of the rollout. */
 export type RolloutEvent<G, E> =
   | { readonly type: "asked"; readonly edit: E }
   /** The candidate in the making has passed its tests. */
@@ -72,7 +72,7 @@ export type RolloutEvent<G, E> =
   | { readonly type: "drained"; readonly generation: G }
   | { readonly type: "stopped" };
 
-/** What the manager does. */
+/** An effect that the manager carries out. */
 export type RolloutEffect<G, E> =
   | { readonly type: "make"; readonly edit: E }
   /** Ends the waits and the tests of the candidate in the making: a newer one came, or the rollout stops. */

@@ -11,13 +11,13 @@ export class Tally implements Counter {
   requests = 0;
   /** Requests that ended with a status from 500 on, streams that broke included. */
   errors = 0;
-  /** The failures that say something of the generation. */
+  /** The failures that are evidence against the generation. */
   readonly byKey = new EndedByKey();
   readonly #waits: { readonly ms: number; readonly key: string }[] = [];
   readonly #judge: (counted: Counted) => EndedRequest;
   readonly #onCounted: () => void;
 
-  /** `judge` says what a request is as evidence. */
+  /** `judge` classifies a request as evidence. */
   constructor(
     onCounted: () => void = () => undefined,
     judge: (counted: Counted) => EndedRequest = (counted) => evidenceOf(counted, undefined),

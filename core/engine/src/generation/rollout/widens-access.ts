@@ -1,4 +1,4 @@
-/** Contents that would widen access: only a caller may roll back to them, the gateway does not do so by itself. */
+/** Contents that would widen access. An operator may roll back to them; the automatic rollback does not. */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";

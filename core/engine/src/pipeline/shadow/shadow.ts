@@ -1,4 +1,4 @@
-/** Steps in shadow: they run beside the request, on an exchange of their own, and only say what they would have done. */
+/** Steps in shadow mode: they run beside the request, on an exchange of their own, and only report what they would have done. */
 
 import type { ViewApart } from "@sluice/kit/internals";
 import { guardrailOutcomes } from "@sluice/runtime";
@@ -18,12 +18,12 @@ import type { Position } from "../../config/snapshot.ts";
 import { shadowOf } from "./exchange.ts";
 import { tee } from "./tee.ts";
 
-/** What a step in shadow would have done so far. */
+/** The counts of a step in shadow mode. */
 export interface ShadowCounts {
   runs: number;
   /** Requests that it would have refused, by status 4xx or 5xx, or whose stream it would have cut. */
   refused: number;
-  /** Requests that it would have answered by itself. */
+  /** Requests that it would have answered itself. */
   answered: number;
   /** Requests whose body or reply it would have changed. */
   changed: number;
@@ -39,7 +39,7 @@ export interface ShadowReport {
   readonly counts: ShadowCounts;
 }
 
-/** What a shadow needs. */
+/** The parts of a shadow. */
 export interface ShadowParts {
   readonly report: ShadowReport;
   readonly log: Log;
@@ -48,10 +48,10 @@ export interface ShadowParts {
 
 /** Time after the end of its exchange at which a step that still works is aborted. */
 const GRACE_MS = 1_000;
-/** What it may be behind the client: events of a stream, pieces of a native body. */
+/** The maximum distance behind the client: events of a stream, pieces of a native body. */
 const MAX_FRAMES_BEHIND = 1_024;
 const MAX_PIECES_BEHIND = 64;
-/** Its log says how it stands, once in such a time while there is something to say. */
+/** The interval of its log lines, which are written while its counts change. */
 const LOG_EVERY_MS = 60_000;
 
 /** A function that runs the inner steps at once and the step beside them. It never fails for the step, and never waits for it. */
@@ -91,13 +91,13 @@ const WORDS = {
   failed: "in shadow: failed",
 } as const;
 
-/** What a run came to. */
+/** The outcome of a run. */
 interface Seen {
   readonly kind: keyof typeof WORDS | "same";
   readonly about?: string;
 }
 
-/** What the inner steps come to, for the step in shadow to look at. */
+/** The outcome of the inner steps, as the step in shadow mode sees it. */
 class Stage {
   readonly #real: Exchange;
   readonly #shadow: ViewApart;
@@ -106,11 +106,11 @@ class Stage {
   #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
   #close: (() => void) | undefined;
   #isOver = false;
-  /** What the step gets to see of the reply. */
+  /** The reply as the step sees it. */
   shown: Reply | undefined;
   isCalled = false;
   hasEdited = false;
-  /** What the inner steps threw: it is nothing that the step did. */
+  /** The error of the inner steps, which is not the step's own. */
   failure: unknown;
 
   constructor(real: Exchange, shadow: ViewApart) {
@@ -121,7 +121,7 @@ class Stage {
     this.#inner.catch(() => undefined);
   }
 
-  /** The step's `next`: it waits for the real inner steps and shows what they came to. */
+  /** The step's `next`: it waits for the real inner steps and shows their outcome. */
   readonly next: Next = async (branch) => {
     const into = branch?.exchange ?? this.#shadow;
     this.isCalled = true;
@@ -134,7 +134,7 @@ class Stage {
     if (into !== this.#shadow) (into.attempts as Attempt[]).push(...attempts);
   };
 
-  /** The inner steps have ended. A stream is shown as the client takes it. */
+  /** Records the end of the inner steps. The step sees a stream at the client's pace. */
   open(): void {
     const { reply } = this.#real;
     this.shown = reply;
@@ -157,7 +157,7 @@ class Stage {
     this.#settle?.reject(error);
   }
 
-  /** The step has ended: nothing is kept for it any more. */
+  /** Records the end of the step: its data is dropped. */
   close(): void {
     this.#isOver = true;
     this.#close?.();
@@ -202,7 +202,7 @@ async function observe(step: StepFunction, shadow: ViewApart, stage: Stage): Pro
   }
 }
 
-/** Reads a stream that a step made of the one it was shown: a refusal at its end is one as well. */
+/** Reads the step's version of a stream: an error at its end counts as a refusal. */
 async function isSame(reply: Reply | undefined, shown: Reply | undefined): Promise<boolean> {
   if (reply?.kind === "stream") {
     for await (const frame of reply.frames) void frame;

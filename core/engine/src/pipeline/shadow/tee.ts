@@ -1,6 +1,6 @@
 /** Two readers of one stream: the client at its own pace, and an observer that never delays it. */
 
-/** A stream for the client, and what a spectator sees of it. */
+/** A stream for the client, and its copy for an observer. */
 export interface Tee<T> {
   readonly items: AsyncIterable<T>;
   readonly spectator: AsyncIterable<T>;

@@ -22,7 +22,7 @@ export function conditionModelFaults(
   );
 }
 
-/** Whether some name is of both patterns; `*` at an end stands for the rest. */
+/** Whether a name can match both patterns; a final `*` matches any rest. */
 function canMeet(pattern: string, id: string): boolean {
   const [one, other] = [pattern, id].map((text) => (text.endsWith("*") ? text.slice(0, -1) : text)) as [string, string];
   if (pattern.endsWith("*") && id.endsWith("*")) return one.startsWith(other) || other.startsWith(one);

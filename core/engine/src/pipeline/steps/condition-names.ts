@@ -6,7 +6,7 @@ import type { Position, Snapshot } from "../../config/snapshot.ts";
 /** A name in a `when:` that the files do not have. */
 export interface ConditionName {
   readonly kind: "team" | "key";
-  /** As written; `*` at its end stands for the rest. */
+  /** As written; a final `*` matches any rest. */
   readonly pattern: string;
   readonly use: string;
   readonly pipeline: string;
@@ -40,7 +40,7 @@ export async function unknownNames(snapshot: Snapshot, has: HasName): Promise<re
   return found;
 }
 
-/** Whether a name is what a pattern says. */
+/** Whether a name matches a pattern. */
 export function matchesName(pattern: string, name: string): boolean {
   return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

@@ -32,11 +32,11 @@ export function readsBody(condition: StepCondition): boolean {
 export interface Unmet {
   /** Which one. */
   readonly text: string;
-  /** What the request has. Of headers and tags, which clients write, no more than whether there are any. */
+  /** The request's value. For headers and tags, which clients write, it is only whether there are any. */
   readonly about: string;
 }
 
-/** One member of a condition. Its text is made once: a step that is passed by writes no sentences. */
+/** One member of a condition. Its text is built once, so that a skipped step builds none. */
 interface Member {
   readonly text: string;
   readonly holds: (exchange: Exchange) => boolean;

@@ -1,4 +1,4 @@
-/** Comparing what two configurations say: by value, with secrets by theirs, and in words that show none. */
+/** Compares two configurations by value, secrets included, and describes differences without secrets. */
 
 import { Secret } from "@sluice/contract";
 
@@ -9,7 +9,7 @@ export interface Matched<T> {
   readonly kept: readonly (readonly [before: T, after: T])[];
 }
 
-/** Matches two lists by a name. Of entries with one name, the first stands for all. */
+/** Matches two lists by name. Of several entries with one name, the first counts. */
 export function matched<T>(before: readonly T[], after: readonly T[], nameOf: (entry: T) => string): Matched<T> {
   const old = byName(before, nameOf);
   const now = byName(after, nameOf);
@@ -29,7 +29,7 @@ function byName<T>(entries: readonly T[], nameOf: (entry: T) => string): Readonl
   return named;
 }
 
-/** Whether two values say the same. Secrets are compared by what they hide; positions in files are passed over. */
+/** Whether two values are equal. Secrets are compared by their values; positions in files are ignored. */
 export function isSame(left: unknown, right: unknown): boolean {
   if (left instanceof Secret || right instanceof Secret)
     return left instanceof Secret && right instanceof Secret && left.reveal() === right.reveal();

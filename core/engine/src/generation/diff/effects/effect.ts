@@ -1,18 +1,18 @@
-/** Effects: what an edit means to those who use and pay for the gateway, each with a grade of risk. */
+/** Effects of an edit on the users and the owner of the gateway, each with a grade of risk. */
 
 import type { Position } from "../../../config/snapshot.ts";
 
-/** How much an effect may hurt: `danger` opens something or breaks clients, `caution` changes who is served how, `safe` neither. */
+/** The risk of an effect: `danger` widens access or breaks clients, `caution` changes how clients are served, `safe` does neither. */
 export type Risk = "danger" | "caution" | "safe";
 
 /** One effect of an edit. */
 export interface Effect {
   readonly risk: Risk;
-  /** What it is about: `route POST /v1/chat/completions`, `model gpt-4o`, `key ci`. */
+  /** The subject: `route POST /v1/chat/completions`, `model gpt-4o`, `key ci`. */
   readonly about: string;
-  /** What becomes of it. Holds no secret. */
+  /** The change of the subject, without secrets. */
   readonly message: string;
-  /** Where the candidate says so; `undefined` for what it no longer says. */
+  /** The place in the candidate; `undefined` for a removed entry. */
   readonly at?: Position | undefined;
 }
 

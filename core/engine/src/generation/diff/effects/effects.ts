@@ -1,4 +1,4 @@
-/** What an edit means: the effects of going from one snapshot to another. Pure: nothing is asked, made or changed. */
+/** The effects of a change from one snapshot to another. Pure: it calls, creates and changes nothing. */
 
 import type { StepDefinition } from "@sluice/contract";
 import type { Snapshot } from "../../../config/snapshot.ts";

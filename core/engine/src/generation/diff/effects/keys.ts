@@ -32,7 +32,7 @@ function isUnbounded({ limits }: DeclaredKey): boolean {
   return [maxBudgetNanoUsd, rpm, tpm, maxParallelRequests].every((bound) => bound === null);
 }
 
-/** What a key may use, of the models that are there before and after: a model that is added or removed is reported with the models. */
+/** The models that a key may use, among those that exist before and after: a model that is added or removed is reported with the models. */
 function accessEffects(before: DeclaredKey, after: DeclaredKey, live: Snapshot, candidate: Snapshot): Effect[] {
   const old = usable(before, live);
   const now = usable(after, candidate);

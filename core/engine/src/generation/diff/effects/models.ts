@@ -1,4 +1,4 @@
-/** Effects on models: those that come and go, where they are served, how a target is chosen, who stands in. */
+/** Effects on models: added and removed ones, targets, the choice of a target, and stand-in models. */
 
 import type { ModelSettings, Snapshot, TargetSettings } from "../../../config/snapshot.ts";
 import { changedMembers, changesOf, isSame, listed, matched, valueText } from "./compare.ts";
@@ -59,7 +59,7 @@ function targetEffects(before: ModelSettings, after: ModelSettings): Effect[] {
   return effects;
 }
 
-/** What an absent member of a target means. */
+/** The defaults of a target's members. */
 const PRESET: Readonly<Record<string, number | boolean>> = {
   weight: 1,
   priority: 0,

@@ -59,7 +59,7 @@ function fetchEffect(
   return { risk: "danger", message: `fetch_media: ${changesOf(from, to).join("; ")}` };
 }
 
-/** Options that say where requests go, or whom they are sent for. */
+/** Options that set the address of requests, or the account that they use. */
 const ADDRESS = /url|endpoint|region|location|project|organization|tenant|account/;
 
 function optionEffect(option: string, before: Members, after: Members): Pick<Effect, "risk" | "message"> {

@@ -24,7 +24,7 @@ interface Priced {
   readonly target: TargetSettings;
 }
 
-/** What a target costs by a configuration: its own price, else the table's. */
+/** The price of a target in a configuration: its own, or else the table's. */
 export function priceLookup({
   providers,
   prices,

@@ -7,7 +7,7 @@ import type { Effect, Risk } from "./effect.ts";
 
 type StepDefinitions = ReadonlyMap<string, StepDefinition<never>>;
 
-/** What steps stand for, by their names or by what they `provide`: a route without one is open, or blind. */
+/** The guards of a route, by the step's name or its `provides`: a route without one is open or unobserved. */
 const GUARDING = new Set(["auth", "identity", "limits", "budget", "budgets", "guardrails"]);
 /** Steps without which requests are served as before, but not as well, or not counted. */
 const SUPPORTING = new Set(["cost", "cache", "fallback", "balance", "retry", "idempotency", "hedge"]);
@@ -94,7 +94,7 @@ function numbered(steps: readonly StepSettings[]): Numbered[] {
   });
 }
 
-/** What a step is there for: the guard that it provides, else its name. */
+/** The role of a step: the guard that it provides, or else its name. */
 function roleOf({ use }: StepSettings, definitions: StepDefinitions): string {
   const provided = definitions.get(use)?.order?.provides?.find((word) => GUARDING.has(word));
   return provided ?? (use === "auth" ? "identity" : use);
@@ -104,7 +104,7 @@ function riskOfLoss(role: string): Risk {
   return GUARDING.has(role) ? "danger" : "caution";
 }
 
-/** What changed within a step: its options, and what every step takes. */
+/** The changes within a step: its options, and the options of every step. */
 function stepEffects(
   before: StepSettings,
   after: StepSettings,
