@@ -65,7 +65,7 @@ function nowhere(reason: string, dataDirectory: string): CommandError {
   return new CommandError(EXIT.usage, `${reason} (${hint})`);
 }
 
-/** An address that this machine reaches, of one that a listener has. */
+/** A reachable address for the address of a listener. */
 function reachableUrl(text: string): string {
   const url = new URL(text);
   return `${url.protocol}//${reachable(url.hostname.replace(/^\[|\]$/g, ""))}:${url.port}`;

@@ -37,7 +37,7 @@ export interface Upstream {
   waitFor(accept: (request: UpstreamRequest) => boolean, timeoutMs?: number): Promise<UpstreamRequest>;
   /** Forgets scripts and requests; numbers begin at 1 again. Connections stay. */
   reset(): void;
-  /** Drops every connection and stops listening. Safe twice. */
+  /** Drops every connection and stops listening. A second call has no effect. */
   close(): Promise<void>;
 }
 

@@ -48,7 +48,7 @@ export class WriterThread {
     return this.#ask({ kind: "statement", sql, parameters });
   }
 
-  /** Ends the thread and its connection. Writes under way are rejected. Safe twice. */
+  /** Ends the thread and its connection. Writes under way are rejected. A second call has no effect. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;

@@ -40,7 +40,7 @@ export interface GatewayProcess extends CommandProcess {
   stop(): Promise<ProcessEnd>;
   /** SIGKILL, and the end. */
   kill(): Promise<ProcessEnd>;
-  /** Ends the process whatever it does, and removes its folder. Safe twice. */
+  /** Ends the process whatever it does, and removes its folder. A second call has no effect. */
   dispose(): Promise<void>;
 }
 

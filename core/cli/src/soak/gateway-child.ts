@@ -31,7 +31,7 @@ const START_MS = 30_000;
 const PROBE_MS = 15_000;
 const STOP_MS = 10_000;
 
-/** Starts it. Throws an Error with what it said when it does not come up. */
+/** Starts the gateway. Throws an Error with its output when it does not become ready. */
 export async function startGatewayChild(path: string): Promise<GatewayChild> {
   const masterKey = `sk-${randomBytes(24).toString("hex")}`;
   const child = spawn(

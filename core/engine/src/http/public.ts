@@ -125,7 +125,7 @@ function admit(
   return undefined;
 }
 
-/** Answers for a fixed page; without the page, a method that does not read it. Throws `method_not_allowed`. */
+/** Answers with a fixed page, or with `allow` for OPTIONS. Throws `method_not_allowed` for other methods. */
 function answerPage(response: ServerResponse, method: string, page: FixedPage | undefined, id: string): undefined {
   if (method === "OPTIONS") response.writeHead(204, ["x-request-id", id, "allow", "GET, HEAD"]).end();
   else if (page !== undefined && (method === "GET" || method === "HEAD")) writePage(response, page, ["x-request-id", id]);

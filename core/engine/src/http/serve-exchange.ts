@@ -60,7 +60,7 @@ export async function serveExchange(
     await route.run(ctx);
     await answer(exchange, route, response, parts).catch((error: unknown) => {
       if (isGatewayError(error) || response.headersSent) throw error;
-      throw new GatewayError("plugin_failed", "A step left a reply that cannot be sent.", { cause: error });
+      throw new GatewayError("plugin_failed", "A step set a reply that cannot be sent.", { cause: error });
     });
   } catch (error) {
     await refuse(exchange, outline, response, parts, toGatewayError(error));

@@ -71,7 +71,7 @@ export class ReadOn implements AsyncIterable<Frame> {
     };
   }
 
-  /** Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is closed. Safe twice. */
+  /** Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is closed. A second call has no effect. */
   async finish(error: unknown): Promise<void> {
     const most = error instanceof AskAgain ? MAX_READ_ON : 0;
     try {

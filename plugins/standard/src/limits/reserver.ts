@@ -115,7 +115,7 @@ export class Reserver {
 
   async #ask(key: string, rules: readonly Rule[]): Promise<void> {
     const rule = rules.find((candidate) => candidate.kind === "budget" && candidate.key === key);
-    if (rule?.kind !== "budget") throw new GatewayError("internal_error", "A budget is asked for that no rule has.");
+    if (rule?.kind !== "budget") throw new GatewayError("internal_error", "No rule defines the requested budget.");
     let spent: number;
     try {
       spent = await this.#seeding.queued(() => this.#spent(rule));

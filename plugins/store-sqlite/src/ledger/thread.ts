@@ -86,7 +86,7 @@ export class LedgerThread {
     return answered.promise;
   }
 
-  /** Ends the thread. Questions under way are rejected. Safe twice. */
+  /** Ends the thread. Questions under way are rejected. A second call has no effect. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;

@@ -55,7 +55,7 @@ export class RefusalRows {
     return true;
   }
 
-  /** Writes what is counted. Rows that come later are the caller's to write. Safe twice. */
+  /** Writes what is counted. Rows that come later are the caller's to write. A second call has no effect. */
   stop(): void {
     this.#isEnded = true;
     this.#flush();

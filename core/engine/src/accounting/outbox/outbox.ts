@@ -182,7 +182,7 @@ export class Outbox {
     this.#discardedSequence = throughSequence;
   }
 
-  /** Commits what waits and closes both files. Rows that the file still does not take keep their notes. Safe twice. */
+  /** Commits what waits and closes both files. Rows that the file still does not take keep their notes. A second call has no effect. */
   close(): void {
     if (this.#isClosed) return;
     this.commit();

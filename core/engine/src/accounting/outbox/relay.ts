@@ -78,7 +78,7 @@ export class Relay {
     await arrived;
   }
 
-  /** Ends the moving, after the transaction that is under way. Safe twice. */
+  /** Ends the moving, after the transaction that is under way. A second call has no effect. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);

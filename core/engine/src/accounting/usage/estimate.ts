@@ -123,13 +123,13 @@ function hasNoReport(exchange: Exchange, attempt: AttemptWriter): boolean {
   if (usage !== undefined || attempt.target.price?.free === true) return false;
   // Of a native reply that is no text nothing is known, unless something was reserved.
   if (exchange.operation === "passthrough" && replyText === undefined && reserved === undefined) return false;
-  // What the upstream does behind its reply is unknown: without a reservation nothing stands for it.
+  // The work of the upstream after its reply is unknown. Without a reservation it has no estimate.
   if (isBackground(exchange) && reserved === undefined) return false;
   // The upstream of a hedge that lost had the prompt, and was cut off by the gateway's own choice: it bills the prompt.
   if (error?.code === "hedge_lost") return true;
   if (BILLING.get(exchange)?.estimate?.(attempt, exchange) !== undefined) return true;
-  // One that failed has generated something when it was held back with its first content. An attempt without an outcome is
-  // about to be closed: as cut when there was content, as failed when there was none.
+  // A failed attempt with a first content has generated tokens. An attempt without an outcome is about to be closed: as cut
+  // with content, as failed without.
   return outcome === "success" || outcome === "partial" || firstContentAtMs !== undefined;
 }
 

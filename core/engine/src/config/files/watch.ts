@@ -28,7 +28,7 @@ export interface ConfigWatch {
   readonly ready: Promise<void>;
   /** Replaces the watched paths: a new configuration may name other files. */
   update(paths: readonly string[]): void;
-  /** Ends the watch. Safe twice. */
+  /** Ends the watch. A second call has no effect. */
   close(): Promise<void>;
 }
 

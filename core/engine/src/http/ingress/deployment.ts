@@ -36,6 +36,8 @@ function decode(deployment: string): string {
   try {
     return decodeURIComponent(deployment);
   } catch {
-    throw new GatewayError("invalid_field", "The deployment in the path is not percent-encoded UTF-8.", { param: "deployment" });
+    throw new GatewayError("invalid_field", "The deployment in the path is not valid UTF-8. Percent-encode its name.", {
+      param: "deployment",
+    });
   }
 }

@@ -29,7 +29,7 @@ export class Deadlines {
     return deadline;
   }
 
-  /** Ends a deadline. Safe twice. */
+  /** Ends a deadline. A second call has no effect. */
   end(deadline: Deadline): void {
     this.#open.delete(deadline);
   }
