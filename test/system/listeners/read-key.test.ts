@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
+import { sendRaw } from "../support/raw-client.ts";
 
 const READ_KEY = "read-key-of-the-system-tests-0123456789";
 
@@ -47,6 +48,31 @@ describe.each([1, 2])("with %i workers", (workers) => {
     const { status, text } = await ask(call);
     expect([call, [401, 403]]).toEqual([call, expect.arrayContaining([status])]);
     expect(text).not.toContain(READ_KEY);
+  });
+
+  it("opens no other route by a method or a spelling of the path", async () => {
+    const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+    const spellings = ["/key/list", "/%6bey/list", "//key/list", "/KEY/LIST", "/key/list/", "/key/list;a=b", "/key/list%00"];
+    const through = [
+      "/metrics/../key/list",
+      "/metrics/%2e%2e/key/list",
+      "/metrics%2f..%2fkey/list",
+      "/metrics/",
+      "/Metrics",
+      "/%6detrics",
+    ];
+    const headers = ["host: x", "connection: close", `authorization: Bearer ${READ_KEY}`];
+    const opened: string[] = [];
+    for (const method of methods) {
+      for (const path of [...spellings, ...through, "/config/files", "/requests", "/restart"]) {
+        const { status } = await sendRaw(gateway.adminUrl, [`${method} ${path} HTTP/1.1`, ...headers]);
+        if (status < 400) opened.push(`${method} ${path}`);
+      }
+    }
+    expect(opened).toEqual([]);
+    // Of two keys the first header counts.
+    const both = [`GET /key/list HTTP/1.1`, ...headers, `x-api-key: ${MASTER_KEY}`];
+    expect((await sendRaw(gateway.adminUrl, both)).status).toBe(403);
   });
 
   it("opens nothing on the public listener", async () => {
