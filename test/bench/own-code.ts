@@ -107,7 +107,7 @@ async function cron(): Promise<void> {
   );
   const accepted = ["0 0 L * *", "0 0 * * 5#2", "0 0 15W * *", "@daily", "* * * * * *", "0 0 ? * *"].filter((text) => {
     try {
-      return new Cron(text, { paused: true }) !== undefined;
+      return Boolean(new Cron(text, { paused: true }));
     } catch {
       return false;
     }
