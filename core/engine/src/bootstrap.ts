@@ -1,5 +1,6 @@
 /** The composition root: create, listen, shut down. One scope closes in reverse order what the start opened, also when the start fails. */
 
+import { within } from "@sluice/kit";
 import { setTimeout as pause } from "node:timers/promises";
 import { undici } from "@sluice/kit/internals";
 import { outboxNames } from "./accounting/outbox/orphaned-outboxes.ts";
@@ -145,10 +146,7 @@ function runningGateway(parts: GatewayProcess, listeners: Listeners, shutDown: S
     async retire() {
       const { drainTimeoutMs } = server;
       const startMs = clock.monotonic();
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, drainTimeoutMs);
-      await Promise.race([listeners.public.retire(), late.promise]);
-      clearTimeout(timer);
+      await within(drainTimeoutMs, listeners.public.retire(), () => undefined);
       // It accepts no connection any more: no load balancer has to be given time.
       await shutDown(Math.max(0, drainTimeoutMs - (clock.monotonic() - startMs)), 0);
     },

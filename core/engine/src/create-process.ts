@@ -1,5 +1,6 @@
 /** Makes what a process serves with, up to its first generation. Everything that must be closed is on the scope, in the order of its making. */
 
+import type { Clock } from "@sluice/contract";
 import { ConfigError } from "./check-config.ts";
 import { createCounter } from "./counting/counter.ts";
 import { emptyRecord } from "./accounting/exchange-record.ts";
@@ -32,9 +33,9 @@ export type GatewayProcess = Awaited<ReturnType<typeof createProcess>>;
  * with findings; the caller closes the scope then.
  */
 export async function createProcess(options: StartOptions, start: Start, scope: ClosingScope) {
-  const durable = await openDurable(options, start, scope);
-  const { store, ledger, installation } = durable;
   const { log, clock = systemClock, worker } = options;
+  const durable = await openDurable(options, start, scope, clock);
+  const { store, ledger, installation } = durable;
   const { definitions, snapshot } = start;
   const keyRing = new KeyRing({
     pepper: installation.pepper,
@@ -79,8 +80,8 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
 }
 
 /** What outlives the process: its data folder, the store, the ledger, and outboxes that ended processes left there. */
-async function openDurable(options: StartOptions, { definitions, snapshot }: Start, scope: ClosingScope) {
-  const { log, clock = systemClock, worker } = options;
+async function openDurable(options: StartOptions, { definitions, snapshot }: Start, scope: ClosingScope, clock: Clock) {
+  const { log, worker } = options;
   const { dataDirectory: directory } = snapshot.server;
   const installation = installationOf(snapshot, options.environment);
   if (worker === undefined) {
@@ -108,11 +109,11 @@ async function openDurable(options: StartOptions, { definitions, snapshot }: Sta
   return { installation, store, outboxFile, ledger, stopping, adopt };
 }
 
-function createManager({ log, worker, clock = systemClock }: StartOptions, start: Start, parts: ProcessParts) {
+function createManager({ log, worker }: StartOptions, start: Start, parts: ProcessParts) {
   const { definitions, lastNumber } = start;
   const { server } = start.snapshot;
   const history = openHistory(server.dataDirectory, log);
-  const monitor = server.autoRollback === undefined ? undefined : new RolloutMonitor(server.autoRollback, clock);
+  const monitor = server.autoRollback === undefined ? undefined : new RolloutMonitor(server.autoRollback, parts.clock);
   const manager = new GenerationManager(parts, {
     lastNumber,
     ...(monitor !== undefined && { monitor }),

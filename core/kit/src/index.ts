@@ -14,4 +14,4 @@ export { defineSlot, type Slot } from "./slots.ts";
 export { withholdReply } from "./storable.ts";
 export { budgetPeriod } from "./units/budget-period.ts";
 export { parseDuration } from "./units/duration.ts";
-export { waitForAnswer } from "./waiting.ts";
+export { waitForAnswer, within } from "./waiting.ts";

@@ -74,3 +74,17 @@ export function waitForAnswer(ms: number, late: () => void): () => void {
     clearTimeout(timer);
   };
 }
+
+/**
+ * The result of `work`. After `ms` milliseconds, what `late` returns in its place, or the error that
+ * it throws; the later result is ignored.
+ */
+export async function within<T, Late>(ms: number, work: T | PromiseLike<T>, late: () => Late): Promise<T | Late> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    return await Promise.race([work, promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

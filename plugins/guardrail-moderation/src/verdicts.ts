@@ -21,10 +21,10 @@ const CATEGORY = /^[\w.:/-]{1,48}$/;
 export function readResults(answer: unknown, count: number, policy: Policy): (string | undefined)[] {
   const results = isObject(answer as JsonValue) ? (answer as { readonly results?: unknown }).results : undefined;
   if (!Array.isArray(results) || results.length !== count) throw new TypeError("no list of results");
-  return (results as unknown[]).map((result) => reasonOf(result, policy));
+  return (results as unknown[]).map((result) => blockReason(result, policy));
 }
 
-function reasonOf(result: unknown, { categories: wanted, thresholds }: Policy): string | undefined {
+function blockReason(result: unknown, { categories: wanted, thresholds }: Policy): string | undefined {
   const { categories, category_scores: scores } = (result ?? {}) as Readonly<Record<string, unknown>>;
   if (!isRecord(categories)) throw new TypeError("a result without categories");
   const known = isRecord(scores) ? scores : {};

@@ -1,5 +1,6 @@
 /** Where credentials come from: the configuration, or AWS's own chain of profiles, containers and instances. */
 
+import { within } from "@sluice/kit";
 import { GatewayError, type Clock, type Secret } from "@sluice/contract";
 
 /** The credentials that sign a call. */
@@ -59,7 +60,7 @@ export function chainCredentials(
   };
   return async () => {
     if (held !== undefined && lastsMs() > RENEW_BEFORE_MS) return held;
-    flight ??= within(renew(), MAX_WAIT_MS).finally(() => (flight = undefined));
+    flight ??= within(MAX_WAIT_MS, renew(), tooLate).finally(() => (flight = undefined));
     try {
       return await flight;
     } catch (error) {
@@ -69,17 +70,8 @@ export function chainCredentials(
   };
 }
 
-async function within<T>(work: Promise<T>, maxMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new GatewayError("upstream_auth_failed", `The credential chain returned no credential within ${maxMs} ms.`);
-    timer = setTimeout(() => reject(error), maxMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function tooLate(): never {
+  throw new GatewayError("upstream_auth_failed", `The credential chain returned no credential within ${MAX_WAIT_MS} ms.`);
 }
 
 interface ChainPackage {

@@ -1,5 +1,6 @@
 /** The connection: commands with a deadline, and a new socket after a command without an answer. */
 
+import { within } from "@sluice/kit";
 import { errorMessage, type Log } from "@sluice/contract";
 import type { Script } from "./scripts.ts";
 
@@ -228,9 +229,9 @@ class SingleSocketClient {
   /** Rejects after the timeout, also when a server accepts the connection and sends no greeting. */
   async connect(): Promise<void> {
     const timeoutMs = this.#connectTimeoutMs;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`Redis did not greet within ${timeoutMs} ms.`)), timeoutMs);
-    await Promise.race([this.#client.connect(), promise]).finally(() => clearTimeout(timer));
+    await within(timeoutMs, this.#client.connect(), () => {
+      throw new Error(`Redis did not greet within ${timeoutMs} ms.`);
+    });
   }
 
   send(parts: readonly (string | Buffer)[]): Promise<unknown> {

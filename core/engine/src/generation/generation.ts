@@ -1,5 +1,6 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
+import { within } from "@sluice/kit";
 import {
   type Authority,
   type Clock,
@@ -86,19 +87,11 @@ export async function buildGeneration(
 async function start(instance: Lifecycle, name: string): Promise<void> {
   if (instance.start === undefined) return;
   const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const error = new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`);
-      controller.abort(error);
-      reject(error);
-    }, START_TIMEOUT_MS);
+  await within(START_TIMEOUT_MS, instance.start(controller.signal), () => {
+    const error = new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`);
+    controller.abort(error);
+    throw error;
   });
-  try {
-    await Promise.race([instance.start(controller.signal), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 interface NativeOfProvider {

@@ -1,5 +1,6 @@
 /** Closes replies that will not be written, also after a step has changed them. */
 
+import { within } from "@sluice/kit";
 import { discardReply } from "@sluice/runtime";
 import type { Reply } from "@sluice/contract";
 
@@ -11,16 +12,12 @@ export async function closeReplies(replies: readonly Reply[]): Promise<readonly 
   const faults: unknown[] = [];
   for (const reply of replies) {
     if (reply.kind === "whole") continue;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`The reply did not end within ${MAX_WAIT_MS} ms.`)), MAX_WAIT_MS);
-    });
     try {
-      await Promise.race([discardReply(reply), late]);
+      await within(MAX_WAIT_MS, discardReply(reply), () => {
+        throw new Error(`The reply did not end within ${MAX_WAIT_MS} ms.`);
+      });
     } catch (error) {
       faults.push(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
   return faults;

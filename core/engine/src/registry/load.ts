@@ -1,5 +1,6 @@
 /** Loads the packages and files that `plugins:` names. */
 
+import { within } from "@sluice/kit";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, resolve } from "node:path";
@@ -117,13 +118,9 @@ function underAlias(loaded: LoadedPlugin, alias: string): LoadedPlugin | Fault {
 /** Imports a module. A top-level await that never ends is a fault of the plugin, not the end of the process. */
 async function importInTime(path: string, timeoutMs: number): Promise<{ readonly default?: unknown }> {
   registerResolveHook();
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`it was not ready within ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(timeoutMs, import(pathToFileURL(path).href) as Promise<{ readonly default?: unknown }>, () => {
+    throw new Error(`it was not ready within ${timeoutMs} ms`);
+  });
 }
 
 interface Located {

@@ -1,24 +1,16 @@
 /** The value of the provider's credential in the bytes of a successful native reply: masked, with the length that it has. */
 
-import { Secret, type HttpCall } from "@sluice/contract";
+import type { HttpCall } from "@sluice/contract";
+import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./credential-values.ts";
 
-/** Shorter values occur in ordinary words: a secret is none. */
-const MIN_SECRET_CHARACTERS = 8;
 const MASK = "*".charCodeAt(0);
 const NOTHING = Buffer.alloc(0);
-
-/** Takes the pieces of a body, and gives them masked. A value that is split over several pieces is found. */
-export interface Masker {
-  push(chunk: Uint8Array): Uint8Array;
-  /** What was held back. */
-  end(): Uint8Array;
-}
 
 /**
  * A masker of a call's credentials, as they stand and as JSON and URLs write them; `undefined` for a call without one. The common
  * piece costs one search for each credential. Only the end of a piece that begins a credential is held back.
  */
-export function createMasker(headers: HttpCall["headers"]): Masker | undefined {
+export function createMasker(headers: HttpCall["headers"]): BodyFilter | undefined {
   const forms = maskedForms(headers);
   if (forms.length === 0) return undefined;
   let held: Buffer = NOTHING;
@@ -38,10 +30,8 @@ export function createMasker(headers: HttpCall["headers"]): Masker | undefined {
 
 function maskedForms(headers: HttpCall["headers"]): readonly Buffer[] {
   const forms = new Set<string>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (!(value instanceof Secret) && name !== "authorization") continue;
-    // The scheme is no secret.
-    const bare = (value instanceof Secret ? value.reveal() : value).replace(/^\S+\s+/, "");
+  // The scheme is no secret.
+  for (const { bare } of credentialValues(headers)) {
     if (bare.length < MIN_SECRET_CHARACTERS) continue;
     forms.add(bare).add(JSON.stringify(bare).slice(1, -1)).add(encodeURIComponent(bare));
   }

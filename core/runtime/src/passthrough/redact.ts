@@ -1,27 +1,14 @@
 /** Removes the provider's credential from an error body, in the forms in which upstreams and proxies quote it. */
 
-import { Secret, type HttpCall } from "@sluice/contract";
+import type { HttpCall } from "@sluice/contract";
+import { type BodyFilter, credentialValues, MIN_SECRET_CHARACTERS } from "./credential-values.ts";
 
 const REDACTED = Buffer.from("[redacted]");
-
-/** Shorter values occur in ordinary words and are not secrets. */
-const MIN_SECRET_CHARACTERS = 8;
-
-/** Takes the pieces of a body, and returns them without the credential. A value across two pieces is found. */
-export interface Redactor {
-  push(chunk: Uint8Array): Uint8Array;
-  /** The held bytes. */
-  end(): Uint8Array;
-}
 
 /** The forms of every credential of a call, the longest first. */
 export function credentialForms(headers: HttpCall["headers"]): readonly Buffer[] {
   const forms = new Set<string>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (!(value instanceof Secret) && name !== "authorization") continue;
-    const text = value instanceof Secret ? value.reveal() : value;
-    // Upstreams quote `Bearer sk-…` with its scheme and without.
-    const bare = text.replace(/^\S+\s+/, "");
+  for (const { text, bare } of credentialValues(headers)) {
     for (const form of [text, bare]) {
       if (form.length < MIN_SECRET_CHARACTERS) continue;
       forms.add(form);
@@ -42,7 +29,7 @@ export function credentialForms(headers: HttpCall["headers"]): readonly Buffer[]
 }
 
 /** A redactor of these forms. It holds as many bytes as the longest form. */
-export function createRedactor(forms: readonly Buffer[]): Redactor {
+export function createRedactor(forms: readonly Buffer[]): BodyFilter {
   const most = Math.max(0, ...forms.map(({ length }) => length - 1));
   let held: Buffer = Buffer.alloc(0);
   const redact = (bytes: Buffer): Buffer => {

@@ -21,7 +21,8 @@ import type { Upstream, UpstreamResponse } from "@sluice/kit/internals";
 import { foreignReplyId, upstreamRequestId } from "../transport/upstream-request-id.ts";
 import { cleanErrorBody, cleanErrorHeaders } from "./error-body.ts";
 import { createReplyDecoder, type ReplyDecoder } from "./decoder.ts";
-import { createMasker, type Masker } from "./mask.ts";
+import type { BodyFilter } from "./credential-values.ts";
+import { createMasker } from "./mask.ts";
 import { createUsageMeter, type UsageMeter } from "./meter.ts";
 import { readHeaderUsage } from "@sluice/kit/passthrough";
 import { nativeReplyHeaders } from "./reply-headers.ts";
@@ -99,7 +100,7 @@ export async function runPassthrough(options: PassthroughOptions): Promise<Bytes
 function meteredBody(
   response: UpstreamResponse,
   options: PassthroughOptions,
-  masker: Masker | undefined,
+  masker: BodyFilter | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { provider, attempt, clock, signal, usage = "text" } = options;
   const { body, status } = response;
@@ -124,7 +125,7 @@ function meteredBody(
 async function* readBody(
   { body, status }: UpstreamResponse,
   { attempt, clock }: PassthroughOptions,
-  { metering, masker }: { readonly metering: Metering | undefined; readonly masker: Masker | undefined },
+  { metering, masker }: { readonly metering: Metering | undefined; readonly masker: BodyFilter | undefined },
   end: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {

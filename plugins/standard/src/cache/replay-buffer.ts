@@ -1,5 +1,6 @@
 /** A stream with several readers: the frames are kept from the beginning, and each reader has its own pace. */
 
+import { closing } from "@sluice/runtime";
 import { unlessAborted } from "@sluice/kit/internals";
 import { type Frame, GatewayError } from "@sluice/contract";
 
@@ -86,14 +87,9 @@ export class ReplayBuffer {
       await this.leave(listener);
       await options.onEnd(error);
     };
-    const frames = this.#read(listener, options, end);
-    const close = frames.return.bind(frames);
-    frames.return = async (value) => {
-      // A generator that never began runs no `finally`.
-      await end(new GatewayError("client_closed", "The client closed the connection."));
-      return close(value);
-    };
-    return frames;
+    return closing(this.#read(listener, options, end), () =>
+      end(new GatewayError("client_closed", "The client closed the connection.")),
+    );
   }
 
   async *#read(

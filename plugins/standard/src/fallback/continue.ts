@@ -1,5 +1,6 @@
 /** `on_cut: continue` of the step fallback: another target or model continues a stream that was cut. */
 
+import { closing } from "@sluice/runtime";
 import { isObject, withholdReply } from "@sluice/kit";
 import { chunkFrame, TOOL_PARAMETERS } from "@sluice/kit/internals";
 import {
@@ -51,13 +52,7 @@ export function continuedFrames(parts: Continuing, first: AsyncIterable<Frame>):
     () => current,
     (stream) => (current = stream[Symbol.asyncIterator]()),
   );
-  const close = frames.return.bind(frames);
-  // A generator that never began runs no `finally`.
-  frames.return = async (value) => {
-    await current.return?.();
-    return close(value);
-  };
-  return frames;
+  return closing(frames, () => current.return?.());
 }
 
 async function* goOn(

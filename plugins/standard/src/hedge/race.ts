@@ -1,7 +1,7 @@
 /** A race: parallel attempts at one request, of which one answers. */
 
 import { type Branch } from "@sluice/kit/internals";
-import { branchOf } from "@sluice/kit";
+import { branchOf, within } from "@sluice/kit";
 import { discardReply } from "@sluice/runtime";
 import { type Clock, type Exchange, GatewayError, isGatewayError, type Next } from "@sluice/contract";
 import { finalError } from "../fallback/failure-class.ts";
@@ -91,16 +91,8 @@ function enter({ exchange, next, clock }: RaceParts, place: number): { runner: R
 /** The first finished attempt; `undefined` when none finishes in time. */
 async function first(running: ReadonlyMap<Runner, Promise<Finish>>, withinMs: number | undefined): Promise<Finish | undefined> {
   const finishes = [...running.values()];
-  if (withinMs === undefined) return Promise.race(finishes);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), withinMs);
-  });
-  try {
-    return await Promise.race([...finishes, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const first = Promise.race(finishes);
+  return withinMs === undefined ? first : within(withinMs, first, () => undefined);
 }
 
 /** Whether an upstream was called. A second request for a slot would not shorten the wait for the first. */
@@ -118,12 +110,7 @@ async function giveUp(running: ReadonlyMap<Runner, Promise<Finish>>, clock: Cloc
     const { error } = await finish;
     if (error === undefined) await discardReply(branch.reply);
   });
-  let timer: NodeJS.Timeout | undefined;
-  const grace = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LOSER_GRACE_MS);
-  });
-  await Promise.race([Promise.allSettled(ends), grace]);
-  clearTimeout(timer);
+  await within(LOSER_GRACE_MS, Promise.allSettled(ends), () => undefined);
   for (const { branch } of running.keys()) {
     for (const attempt of branch.attempts) attempt.close(reason, clock.now());
   }

@@ -1,6 +1,6 @@
 /** Stored results for repeats: the client's reply, byte for byte. */
 
-import { openAttempt, SERVED } from "@sluice/runtime";
+import { closing, openAttempt, SERVED } from "@sluice/runtime";
 import type { Attempt, BytesReply, Clock, Exchange, Frame, Reply, StreamReply } from "@sluice/contract";
 import {
   decodeEntry,
@@ -109,13 +109,7 @@ function teeOf<T>(source: AsyncIterable<T>, sizeOf: (item: T) => number): Tee<T>
       if (!isComplete) await iterator.return?.();
     }
   }
-  const items = read();
-  const close = items.return.bind(items);
-  items.return = async (value) => {
-    // A generator that never began runs no `finally`.
-    if (!isComplete) await iterator.return?.();
-    return close(value);
-  };
+  const items = closing(read(), () => (isComplete ? undefined : iterator.return?.()));
   return { items, complete: () => (isComplete ? kept : undefined) };
 }
 

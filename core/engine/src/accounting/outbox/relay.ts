@@ -1,5 +1,6 @@
 /** The relay: copies committed rows from the outbox to the store, in the background and in large transactions. */
 
+import { within } from "@sluice/kit";
 import { errorMessage, type Clock, type LedgerStore, type Log } from "@sluice/contract";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import { RelayWaiters } from "./relay-waiters.ts";
@@ -84,11 +85,7 @@ export class Relay {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#waiters.rejectAll(stoppedError());
-    if (this.#running === undefined) return;
-    const bound = Promise.withResolvers<void>();
-    const timer = setTimeout(bound.resolve, STOP_WAIT_MS);
-    await Promise.race([this.#running, bound.promise]);
-    clearTimeout(timer);
+    await within(STOP_WAIT_MS, this.#running, () => undefined);
   }
 
   #arm(delayMs: number): void {

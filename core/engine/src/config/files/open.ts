@@ -10,7 +10,7 @@ import { atOnce, type Pieces } from "./slices.ts";
 import { resolveReferences, unresolvedFinding, type Environment, type ResolvedDocument } from "./references.ts";
 import { engineKeys } from "../schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "../snapshot.ts";
-import { type ConfigSource, diskSource, reasonOf } from "./source.ts";
+import { type ConfigSource, diskSource, fileFault } from "./source.ts";
 
 /** Which configuration is opened, and with what. */
 export interface OpenOptions {
@@ -155,7 +155,7 @@ function listPipelines(
     const files = names.sort().map((name) => join(folder, name));
     return { files, fault: files.length === 0 ? "holds no *.yaml file" : undefined };
   } catch (error) {
-    return { files: [], fault: `cannot be read: ${reasonOf(error)}` };
+    return { files: [], fault: `cannot be read: ${fileFault(error)}` };
   }
 }
 

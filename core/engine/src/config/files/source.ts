@@ -58,7 +58,7 @@ export function recordSource(source: ConfigSource): RecordingSource {
     try {
       return JSON.stringify([...source.list(folder)].sort());
     } catch (error) {
-      return reasonOf(error);
+      return fileFault(error);
     }
   };
   return {
@@ -91,7 +91,7 @@ export function sha256(data: string | Uint8Array): string {
 }
 
 /** Why a file operation failed, in words. Never holds contents. */
-export function reasonOf(error: unknown): string {
+export function fileFault(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
   return REASONS[code] ?? code;
 }
@@ -139,7 +139,7 @@ function readWhole(path: string): FileRead {
     if (bytes.length === size && isSame(before, fstatSync(handle, { bigint: true }))) return { bytes };
     return { bytes: undefined, reason: "it changed while it was read", fix: "finish writing it; the gateway reads it again" };
   } catch (error) {
-    return { bytes: undefined, reason: reasonOf(error) };
+    return { bytes: undefined, reason: fileFault(error) };
   } finally {
     if (handle !== undefined) closeSync(handle);
   }

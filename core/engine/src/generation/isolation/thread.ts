@@ -1,5 +1,6 @@
 /** A thread of an isolated guardrail: makes the guardrail once, then judges one text after another. */
 
+import { within } from "@sluice/kit";
 import { workerData } from "node:worker_threads";
 import { stackPlaces } from "@sluice/runtime";
 import type { AnyDefinition, Guardrail, GuardrailDefinition, Host, Log, Verdict } from "@sluice/contract";
@@ -69,17 +70,11 @@ async function answerOf(job: ThreadJob): Promise<ThreadAnswer> {
 /** Ends a check that waits. A check that computes is ended with its thread. */
 async function inTime(verdict: Verdict | Promise<Verdict>, budgetMs: number, controller: AbortController): Promise<Verdict> {
   if (typeof (verdict as { then?: unknown } | null)?.then !== "function") return verdict;
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+  return within(budgetMs, verdict, () => {
     const error = new DOMException("The judgement took longer than its budget.", "TimeoutError");
     controller.abort(error);
-    late.reject(error);
-  }, budgetMs);
-  try {
-    return await Promise.race([verdict, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+    throw error;
+  });
 }
 
 /** A verdict that can leave the thread. What it holds besides is not the gateway's business. */

@@ -1,5 +1,6 @@
 /** Checks the frames of a reply. Frames that arrive quickly are checked in batches. */
 
+import { closing } from "../../stream/closing.ts";
 import type { Frame } from "@sluice/contract";
 import { GuardedStream, type GuardedStreamOptions } from "./stream.ts";
 
@@ -18,14 +19,8 @@ export function guardFrames(
   onFailure: (error: unknown) => void,
 ): AsyncGenerator<Frame, void, undefined> {
   const source = frames[Symbol.asyncIterator]();
-  const guarded = guard(source, new GuardedStream({ batch: BATCH, ...options }), onFailure);
-  const close = guarded.return.bind(guarded);
-  guarded.return = async (value) => {
-    // A generator that waits for a frame closes only when that frame arrives.
-    await source.return?.();
-    return close(value);
-  };
-  return guarded;
+  // A generator that waits for a frame closes only when that frame arrives.
+  return closing(guard(source, new GuardedStream({ batch: BATCH, ...options }), onFailure), () => source.return?.());
 }
 
 async function* guard(

@@ -47,7 +47,7 @@ export function createMediaFetcher(settings: MediaFetchSettings, resolve: Resolv
       } catch (error) {
         signal.throwIfAborted();
         if (isGatewayError(error) && error.code === "overloaded") throw error;
-        const why = deadline.aborted ? `took longer than ${settings.timeoutMs} ms` : reasonOf(error);
+        const why = deadline.aborted ? `took longer than ${settings.timeoutMs} ms` : unfetchedReason(error);
         throw new GatewayError("invalid_field", `${path} names what cannot be fetched: it ${why}.`, { param: path });
       }
     },
@@ -61,7 +61,7 @@ class Unfetchable extends Error {}
  * A name without addresses and a name with private addresses get the same message, which reveals
  * nothing about the network.
  */
-function reasonOf(error: unknown): string {
+function unfetchedReason(error: unknown): string {
   if (error instanceof Unfetchable) return error.message;
   if (isGatewayError(error) && error.code === "upstream_timeout") return "sent nothing in time";
   return "cannot be reached from here";
