@@ -92,6 +92,14 @@ describe("a snapshot", () => {
     ]);
   });
 
+  it("has the defaults of a server where the file has no such section", () => {
+    const named = load({ "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }", "server: {}") }).server;
+    const { places, ...absent } = load({ "config/gateway.yaml": gatewayText.replace("server: { port: 4000 }\n", "") }).server;
+    expect({ ...absent, dataDirectory: "" }).toEqual({ ...named, dataDirectory: "", places: undefined });
+    expect(Object.keys(places)).toEqual([""]);
+    expect([absent.port, absent.admin.port, absent.maxBodyBytes]).toEqual([4_000, 4_001, 20_971_520]);
+  });
+
   it("fills the defaults of bare steps and of steps with options", () => {
     const pipeline = (sound["pipelines/chat.yaml"] ?? "").replace(
       "auth",

@@ -85,7 +85,7 @@ export const gatewaySchema: JsonSchema = {
   type: "object",
   description: "The gateway: listeners, plugins, providers, models and keys.",
   additionalProperties: false,
-  required: ["version", "server", "plugins", "models"],
+  required: ["version", "plugins", "models"],
   properties: {
     version: { const: 1, description: "The version of this file's format." },
     server: serverSchema,

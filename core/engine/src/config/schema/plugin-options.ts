@@ -198,9 +198,12 @@ export function usedPluginSchema(definition: AnyDefinition): JsonSchema {
   });
 }
 
-/** The schema of a step's `with:`. It refuses unknown keys unless the definition allows them. */
+/**
+ * The schema of a step's `with:`. It refuses unknown keys, whatever the definition says: a misspelt option must not be silent. A
+ * definition that takes any key declares a property of type object for them.
+ */
 export function optionsSchema(definition: AnyDefinition): JsonSchema {
-  return cached(optionSchemas, definition, () => ({ type: "object", additionalProperties: false, ...definition.config }));
+  return cached(optionSchemas, definition, () => ({ ...definition.config, type: "object", additionalProperties: false }));
 }
 
 /** `instances` of shared state after validation. */

@@ -124,13 +124,6 @@ export const brokenCases: readonly BrokenCase[] = [
     findings: ["config/gateway.yaml:1:10  `version` must be 1, not 2  write 1"],
   },
   {
-    title: "no server",
-    files: gateway("server: { port: 4000 }\n", ""),
-    findings: [
-      "config/gateway.yaml:1:1  the file lacks `server`  add `server:` (Listeners and limits of the process. An edit here needs a restart)",
-    ],
-  },
-  {
     title: "no plugins and no models",
     files: { "config/gateway.yaml": "version: 1\nserver: {}\n" },
     findings: [
