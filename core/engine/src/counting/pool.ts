@@ -3,7 +3,6 @@
 import { extname } from "node:path";
 import type { Piscina } from "piscina";
 import type { Clock, Log } from "@sluice/contract";
-import { within } from "@sluice/kit";
 import { Quarantine } from "./quarantine.ts";
 import type { PackedVocabulary } from "./vocabulary.ts";
 
@@ -68,7 +67,7 @@ export class CountingPool {
     const deadlineMs = baseDeadlineMs + kilobytes * DEADLINE_MS_PER_KILOBYTE;
     this.#unfinished++;
     const job = this.#run(texts, deadlineMs).finally(() => this.#unfinished--);
-    return maxWaitMs === undefined ? job : within(maxWaitMs, job, noCount);
+    return maxWaitMs === undefined ? job : within(maxWaitMs, job);
   }
 
   /** Ends the threads. Jobs under way end without a count. */
@@ -96,12 +95,13 @@ export class CountingPool {
         return undefined;
       },
     );
-    const tokens = await within(deadlineMs, work, noCount);
+    const tokens = await within(deadlineMs, work);
     if (tokens !== undefined || controller.signal.aborted) return tokens;
     // A job that never began is taken from the queue. One that did goes on for a while, unwaited for: it may have begun
     // late, or the machine is short of time, and a new worker would cost more of it. Only then its worker is ended.
     if (!hasBegun()) controller.abort();
-    void within(Math.max(deadlineMs, MIN_GRACE_MS), work, () => controller.abort());
+    const isOver = work.then(() => true);
+    void within(Math.max(deadlineMs, MIN_GRACE_MS), isOver).then((over) => over ?? controller.abort());
     return undefined;
   }
 
@@ -127,7 +127,6 @@ export class CountingPool {
       (await within(
         START_TIMEOUT_MS,
         Promise.all(loads).catch((error: unknown) => this.#lost(piscina, error)),
-        noCount,
       )) ?? [];
     if (packed === undefined) await this.#drop(piscina);
     else log.debug("token counting started", { threads, took_ms: Math.round(this.#options.clock.monotonic() - startedMs) });
@@ -165,7 +164,10 @@ export class CountingPool {
   }
 }
 
-/** The result of a wait that took too long. */
-function noCount(): undefined {
-  return undefined;
+/** What a promise resolves with, `undefined` when that takes longer. */
+function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
