@@ -2,6 +2,7 @@
 
 import { GatewayError } from "@sluice/contract";
 import { type Holder, Parts } from "./parts.ts";
+import { type Waiter, WaitQueue } from "./wait-queue.ts";
 
 /** The number of places, and the maximum wait for one. */
 export interface PlaceLimits {
@@ -17,8 +18,7 @@ export interface PlaceLimits {
   readonly mayHaveAll?: boolean;
 }
 
-interface Waiter {
-  readonly holder: Holder;
+interface Request extends Waiter {
   readonly limits: PlaceLimits;
   readonly admit: () => void;
   readonly refuse: (error: unknown) => void;
@@ -35,10 +35,8 @@ const MIN_RETRY_AFTER_MS = 1_000;
  */
 export class Places {
   readonly #parts = new Parts();
-  /** The waiting requests of each key. The keys are in the order in which they are served. */
-  readonly #waiters = new Map<string, Waiter[]>();
+  readonly #queue = new WaitQueue<Request>();
   readonly #now: () => number;
-  #queued = 0;
   #lastKey: string | undefined;
   #lastChangeMs = -Infinity;
 
@@ -52,17 +50,17 @@ export class Places {
   }
 
   get queued(): number {
-    return this.#queued;
+    return this.#queue.length;
   }
 
   /** Whether a holder gets a place at once. */
   hasRoom(holder: Holder, limits: PlaceLimits): boolean {
-    return !this.#waiters.has(holder.key) && this.#mayTake(holder, limits);
+    return this.#queue.lengthOf(holder) === 0 && this.#mayTake(holder, limits);
   }
 
   /** Whether a request of a holder may wait. */
   hasQueue(holder: Holder, { queue }: PlaceLimits): boolean {
-    return this.#queued < queue || (queue > 0 && this.#largest(holder) !== undefined);
+    return this.#queue.length < queue || (queue > 0 && this.#queue.displacedBy(holder) !== undefined);
   }
 
   /** Takes a place. The caller has checked `hasRoom`. */
@@ -82,7 +80,7 @@ export class Places {
       this.#see(holder);
       this.#makeRoom(holder, limits);
       const leave = (reason: unknown): void => {
-        this.#remove(waiter);
+        this.#queue.remove(waiter);
         waiter.refuse(reason);
       };
       const onAbort = (): void => leave(signal.reason);
@@ -91,7 +89,7 @@ export class Places {
         clearTimeout(timer);
         signal.removeEventListener("abort", onAbort);
       };
-      const waiter: Waiter = {
+      const waiter: Request = {
         holder,
         limits,
         admit: () => {
@@ -105,33 +103,16 @@ export class Places {
         },
       };
       signal.addEventListener("abort", onAbort);
-      const own = this.#waiters.get(holder.key);
-      if (own === undefined) this.#waiters.set(holder.key, [waiter]);
-      else own.push(waiter);
-      this.#queued += 1;
+      this.#queue.add(waiter);
     });
   }
 
   /** Releases a place. The next keys in round-robin order get the free places. */
   release(holder: Holder): void {
     this.#parts.giveBack(holder);
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      this.#remove(next);
-      // The key moves to the end of the queue of keys.
-      const rest = this.#waiters.get(next.holder.key);
-      if (rest !== undefined) {
-        this.#waiters.delete(next.holder.key);
-        this.#waiters.set(next.holder.key, rest);
-      }
-      next.admit();
-    }
-  }
-
-  #next(): Waiter | undefined {
-    for (const [first] of this.#waiters.values()) {
-      if (first !== undefined && this.#mayTake(first.holder, first.limits)) return first;
-    }
-    return undefined;
+    if (this.#queue.length === 0) return;
+    const mayTake = (waiting: Request): boolean => this.#mayTake(waiting.holder, waiting.limits);
+    for (let next = this.#queue.next(mayTake); next !== undefined; next = this.#queue.next(mayTake)) next.admit();
   }
 
   #mayTake(holder: Holder, { places, mayHaveAll = false, share }: PlaceLimits): boolean {
@@ -153,30 +134,12 @@ export class Places {
   /** Throws when the queue is full and no other key has more requests in it. */
   #makeRoom(holder: Holder, limits: PlaceLimits): void {
     const { queue, what } = limits;
-    if (this.#queued < queue) return;
-    const largest = queue > 0 ? this.#largest(holder) : undefined;
-    const newest = largest?.at(-1);
-    if (newest === undefined) throw this.#refusal(holder, limits, `${what} has no place free, and ${this.#queued} requests wait`);
-    this.#remove(newest);
+    const { length } = this.#queue;
+    if (length < queue) return;
+    const newest = queue > 0 ? this.#queue.displacedBy(holder) : undefined;
+    if (newest === undefined) throw this.#refusal(holder, limits, `${what} has no place free, and ${length} requests wait`);
+    this.#queue.remove(newest);
     newest.refuse(this.#refusal(newest.holder, limits, `${what} has ${queue} waiting requests, and another key needs a place`));
-  }
-
-  /** The waiting requests of the key with the most of them, if they are more than the holder will have. */
-  #largest(holder: Holder): readonly Waiter[] | undefined {
-    let most: readonly Waiter[] | undefined;
-    for (const waiters of this.#waiters.values()) if (most === undefined || waiters.length > most.length) most = waiters;
-    const own = this.#waiters.get(holder.key)?.length ?? 0;
-    return most !== undefined && most.length > own + 1 ? most : undefined;
-  }
-
-  #remove(waiter: Waiter): void {
-    const { key } = waiter.holder;
-    const own = this.#waiters.get(key) ?? [];
-    const at = own.indexOf(waiter);
-    if (at < 0) return;
-    own.splice(at, 1);
-    this.#queued -= 1;
-    if (own.length === 0) this.#waiters.delete(key);
   }
 
   #tooLong(holder: Holder, limits: PlaceLimits): GatewayError {
@@ -186,7 +149,7 @@ export class Places {
   /** The message names the key's own share of the load. */
   #refusal(holder: Holder, { places, waitMs }: PlaceLimits, why: string): GatewayError {
     const own = this.#parts.heldBy(holder);
-    const waiting = this.#waiters.get(holder.key)?.length ?? 0;
+    const waiting = this.#queue.lengthOf(holder);
     const message = `${why}. This key has ${own} of ${places} places and ${waiting} waiting requests; send fewer concurrent requests.`;
     return new GatewayError("overloaded", message, { retryAfterMs: Math.max(MIN_RETRY_AFTER_MS, Math.min(waitMs, 5_000)) });
   }

@@ -1,0 +1,67 @@
+/** A queue of requests with a line for each key. */
+
+import type { Holder } from "./parts.ts";
+
+/** A request that waits. */
+export interface Waiter {
+  readonly holder: Holder;
+}
+
+/** Keys are served in round-robin order, the requests of one key in order of arrival. */
+export class WaitQueue<W extends Waiter> {
+  /** The waiting requests of each key. The keys are in the order in which they are served. */
+  readonly #lines = new Map<string, W[]>();
+  #length = 0;
+
+  /** All waiting requests. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The waiting requests of a holder. */
+  lengthOf({ key }: Holder): number {
+    return this.#lines.get(key)?.length ?? 0;
+  }
+
+  add(waiter: W): void {
+    const { key } = waiter.holder;
+    const own = this.#lines.get(key);
+    if (own === undefined) this.#lines.set(key, [waiter]);
+    else own.push(waiter);
+    this.#length += 1;
+  }
+
+  /** Removes a request. One that no longer waits is ignored. */
+  remove(waiter: W): void {
+    const { key } = waiter.holder;
+    const own = this.#lines.get(key) ?? [];
+    const at = own.indexOf(waiter);
+    if (at < 0) return;
+    own.splice(at, 1);
+    this.#length -= 1;
+    if (own.length === 0) this.#lines.delete(key);
+  }
+
+  /** Removes and returns the next request that may go. Its key moves to the end of the queue of keys. */
+  next(mayGo: (waiter: W) => boolean): W | undefined {
+    for (const [first] of this.#lines.values()) {
+      if (first === undefined || !mayGo(first)) continue;
+      this.remove(first);
+      const { key } = first.holder;
+      const rest = this.#lines.get(key);
+      if (rest !== undefined) {
+        this.#lines.delete(key);
+        this.#lines.set(key, rest);
+      }
+      return first;
+    }
+    return undefined;
+  }
+
+  /** The newest request of the key with the most of them, if they are more than the holder will have. */
+  displacedBy(holder: Holder): W | undefined {
+    let most: readonly W[] | undefined;
+    for (const line of this.#lines.values()) if (most === undefined || line.length > most.length) most = line;
+    return most !== undefined && most.length > this.lengthOf(holder) + 1 ? most.at(-1) : undefined;
+  }
+}
