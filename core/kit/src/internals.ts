@@ -44,6 +44,7 @@ export { type ImageSize, imageSizeOf } from "./openai/tokens/image-size.ts";
 export { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "./passthrough/native-usage.ts";
 export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
 export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
+export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
 export { type ExchangeServices, replyHold, SERVICES } from "./services.ts";
 export { shadowSlots } from "./slots.ts";

@@ -1,6 +1,6 @@
 /** The public listener's Koa app: fixed pages, the route table, one exchange a request. */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import Koa from "koa";
 import { type ClientRequest, type Exchange, GatewayError, isGatewayError } from "@sluice/contract";
 import type { Generation } from "../generation/generation.ts";
@@ -44,19 +44,26 @@ declare module "koa" {
   }
 }
 
-/** The app. Every response, errors included, is written by the egress; Koa's own is switched off. */
-export function createPublicApp(parts: PublicParts): Koa {
+/** An app that a listener can serve. */
+export interface PublicApp {
+  callback(): RequestListener;
+}
+
+/**
+ * The app. Every response, errors included, is written by the egress. Of Koa it has the context alone: Koa's listeners for the end of
+ * a response and its chain of one middleware do nothing for a response that Koa does not write.
+ */
+export function createPublicApp(parts: PublicParts): PublicApp {
   const app = new Koa();
-  app.on("error", (error: unknown, ctx?: Koa.Context) => {
-    // Koa also reports broken connections. The client caused them, and the row records them.
-    if (ctx?.req.socket.errored !== error) parts.log.error("the public app failed", { error });
-  });
   const serving: Serving = { ...parts, held: new HeldBytes(parts.clock), stalled: new StalledClients(parts.clock) };
-  app.use((ctx) => {
-    ctx.respond = false;
-    return serve(ctx, serving);
-  });
-  return app;
+  return {
+    callback: () => (request, response) => {
+      serve(app.createContext(request, response), serving).catch((error: unknown) => {
+        parts.log.error("the public app failed", { error });
+        response.destroy();
+      });
+    },
+  };
 }
 
 interface Serving extends PublicParts {
@@ -118,7 +125,7 @@ function admit(
   const found: FoundRoute = findRoute(generation, method, target);
   if (found.kind === "route") {
     if (leavesRows(found.route.operation)) parts.checkLedger();
-    return { generation, ...found };
+    return { generation, target: found.target, route: found.route, parameters: found.parameters };
   }
   if (cors !== undefined) allowPreflight(cors, message, response, found.methods);
   response.writeHead(204, ["x-request-id", id, "allow", found.methods.join(", ")]).end();
@@ -148,7 +155,7 @@ async function run(ctx: Koa.Context, id: string, admitted: Admitted, parts: Serv
     clock: parts.clock,
     codeForm: server.errorCode,
     note: (of, attempt) => note.write(of, attempt),
-    ...(route.beforeBody.length > 0 && { beforeBody: (asking: Exchange) => runBeforeBody(route.beforeBody, asking) }),
+    beforeBody: route.beforeBody.length === 0 ? undefined : (asking) => runBeforeBody(route.beforeBody, asking),
     hold: (bytes, { identity }) => held.take(bytes, identity),
     async read({ identity }) {
       const { providers, guardrails } = generation.snapshot;

@@ -35,7 +35,7 @@ export interface ExchangeOptions {
   /** The form of `error.code` in this client's errors. */
   readonly codeForm?: ErrorCodeForm;
   /** The checks before the body is read. */
-  readonly beforeBody?: (exchange: Exchange) => MaybePromise<void>;
+  readonly beforeBody?: ((exchange: Exchange) => MaybePromise<void>) | undefined;
   /** Counts bytes that the exchange keeps; false: there is no room for them. */
   readonly hold?: (bytes: number, exchange: Exchange) => boolean;
   /** Reads the body and checks its shape. */

@@ -5,6 +5,7 @@ import { type AttemptWriter, GatewayError, type HttpCall, type ProviderTimeouts,
 import { ResponseBody } from "./replies/body.ts";
 import { type ConnectionPlace, ConnectionPlaces } from "./connections/places.ts";
 import { type Connection, type ConnectionHandler, lateAgent } from "./connections/connections.ts";
+import { CallWaits } from "./calls/call-waits.ts";
 import { asError, isConnectionLost, transportError } from "./errors.ts";
 
 /** The options of a pool of connections. Equal options share a pool. */
@@ -50,10 +51,6 @@ const MAX_INTERIM_RESPONSES = 20;
 /** Idle connections close before the provider's own idle limit: 4 s, or at most the provider's option, 25 s. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 25_000;
-
-/** Bounds of the estimated round trip (the time to open the connection). A loss within it means a stale connection. */
-const MIN_RACE_MS = 100;
-const MAX_RACE_MS = 250;
 
 /** Maximum unread bytes of a socket before reading pauses. The rest of one read, at most 64 KiB, may come on top. */
 const SOCKET_BYTES = 16_384;
@@ -158,12 +155,12 @@ class CallHandler implements ConnectionHandler {
   #isReused = false;
   /** The request was written in full, and the time has passed in which a loss proves that it was not read. */
   #isDelivered = false;
-  #raceTimer: NodeJS.Timeout | undefined;
   #hasAnswered = false;
   #interimResponses = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #body: ResponseBody | undefined;
-  #timer: NodeJS.Timeout;
+  /** For the head of the response, then for more of its body. */
+  readonly #waits = new CallWaits();
   #failure: unknown;
 
   constructor(
@@ -186,9 +183,8 @@ class CallHandler implements ConnectionHandler {
     const { firstByteMs } = options.timeouts;
     // Covers the opening of a connection too: undici's headersTimeout does not fire during 1xx
     // replies.
-    this.#timer = setTimeout(
-      () => this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
-      firstByteMs,
+    this.#waits.begin(firstByteMs, () =>
+      this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
     );
   }
 
@@ -202,15 +198,14 @@ class CallHandler implements ConnectionHandler {
   onRequestSent(): void {
     this.#attempt?.sent();
     if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
-    const raceMs = Math.min(MAX_RACE_MS, Math.max(MIN_RACE_MS, this.connection?.openedInMs ?? 0));
-    // A loss may wait to be read while the event loop is busy. It is read before the immediate
-    // runs.
-    this.#raceTimer = setTimeout(() => setImmediate(() => (this.#isDelivered = true)), raceMs);
+    this.#waits.beginRace(this.connection?.openedInMs ?? 0, () => {
+      this.#isDelivered = true;
+    });
   }
 
   onResponseStarted(): void {
     this.#hasAnswered = true;
-    clearTimeout(this.#raceTimer);
+    this.#waits.endRace();
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
@@ -222,20 +217,23 @@ class CallHandler implements ConnectionHandler {
       this.#fail(unreadable(`The upstream's response has more than ${MAX_HEADERS} headers.`));
       return;
     }
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onIdle(), this.#idleMs);
+    this.#awaitMore();
     this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
     this.#resolve({ status, headers, body: this.#body });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#timer.refresh();
+    this.#waits.restart();
     this.#body?.push(chunk);
   }
 
+  #awaitMore(): void {
+    this.#waits.begin(this.#idleMs, () => this.#onIdle());
+  }
+
   #onIdle(): void {
-    // Paused by the gateway: the reader is slow, not the upstream. The timer restarts.
-    if (this.#body?.isPaused === true) this.#timer.refresh();
+    // Paused by the gateway: the reader is slow, not the upstream.
+    if (this.#body?.isPaused === true) this.#awaitMore();
     else this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`));
   }
 
@@ -248,7 +246,7 @@ class CallHandler implements ConnectionHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     const replay = this.#replay;
-    clearTimeout(this.#raceTimer);
+    this.#waits.endRace();
     // The upstream closed the connection while the call was on its way, and has not read it (RFC
     // 9112 9.3.1).
     if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
@@ -284,8 +282,7 @@ class CallHandler implements ConnectionHandler {
   }
 
   #settle(): void {
-    clearTimeout(this.#timer);
-    clearTimeout(this.#raceTimer);
+    this.#waits.end();
     this.#signal.removeEventListener("abort", this.#onAbort);
   }
 }

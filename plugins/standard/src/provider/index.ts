@@ -103,7 +103,8 @@ export const provider = defineStep<ProviderConfig>({
             attempt,
             includeUsage,
             commitAfter,
-            ...bounds,
+            firstContent: bounds.firstContent,
+            firstByteMs: bounds.firstByteMs,
             onDropped() {
               exchange.note("provider", "left out an event of the stream that is not a JSON object", target.id);
               host.log.warn("unreadable stream event dropped", { request_id: exchange.id, deployment: target.id });
@@ -111,7 +112,7 @@ export const provider = defineStep<ProviderConfig>({
             observer: lease?.watch(attempt),
             signal: exchange.signal,
             clock: host.clock,
-            ...(place === undefined ? {} : { place }),
+            place,
           });
         };
         const { capabilities } = instance.translation;

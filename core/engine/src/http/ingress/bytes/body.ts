@@ -1,11 +1,11 @@
 /** Reads a request body with a bound and a deadline. */
 
 import type { IncomingMessage } from "node:http";
-import { Gathered, nextTurn } from "@sluice/kit/internals";
+import type { Readable } from "node:stream";
+import { type Deadline, deadlinesOf, Gathered, nextTurn } from "@sluice/kit/internals";
 import { GatewayError } from "@sluice/contract";
-import { deadlinesOf } from "./deadlines.ts";
 import { type Coding, decoded } from "./decoded.ts";
-import { MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
+import { type ChunkWatch, MAX_TINY_CHUNKS, MIN_CHUNK_BYTES, watchChunks } from "./tiny-chunks.ts";
 
 /** The limits of a body. */
 export interface BodyLimits {
@@ -36,86 +36,127 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): Promise<
   if (declared > limits.maxBytes) return Promise.reject(tooLarge(limits.maxBytes));
   // The client left while its key was looked up. Its events have fired already.
   if (request.destroyed && !request.complete) return Promise.reject(gone());
-  const { hold } = limits;
-  const { coding } = limits;
-  const hasLength = coding === undefined && request.headers["content-length"] !== undefined;
-  let heldBytes = declared;
-  if (hold !== undefined && declared > 0) {
+  if (declared > 0) {
     try {
-      hold(declared);
+      limits.hold?.(declared);
     } catch (error) {
       return Promise.reject(error as GatewayError);
     }
   }
-  return new Promise((resolve, reject) => {
-    const gathered = new Gathered(hasLength ? declared : 0);
-    const source = coding === undefined ? request : decoded(request, coding);
-    const deadlines = deadlinesOf(limits.deadlineMs);
-    const deadline = deadlines.begin(() => {
-      fail(new GatewayError("body_timeout", `The body did not arrive within ${limits.deadlineMs} ms.`, CLOSE));
-    });
-    let hasFailed = false;
-    const fail = (error: GatewayError): void => {
-      hasFailed = true;
-      deadlines.end(deadline);
-      source.removeAllListeners("data");
-      if (source !== request) {
-        request.unpipe();
-        request.removeAllListeners("data");
-        source.destroy();
-      }
-      request.pause();
-      reject(error);
-    };
-    const chunks = watchChunks(request);
-    chunks?.whenTiny(() => fail(chunksTooSmall()));
-    let turnBytes = 0;
-    let turnChunks = 0;
-    /** Defers the rest to another turn of the event loop, or to the decoder. */
-    const rest = (bytes: number): void => {
-      turnBytes += bytes;
-      turnChunks += 1;
-      if (turnBytes < TURN_BYTES && turnChunks < TURN_CHUNKS) return;
-      turnBytes = 0;
-      turnChunks = 0;
-      request.pause();
-      const goOn = (): void => void (hasFailed || request.resume());
-      // Many small chunks are as much work as a large piece: one such body is read in each turn.
-      if (chunks?.areSmall === true) void nextTurn().then(goOn);
-      else setImmediate(goOn);
-    };
-    source.on("data", (chunk: Buffer) => {
-      if (source === request) rest(chunk.length);
-      const size = gathered.length + chunk.length;
-      if (size > limits.maxBytes) {
-        fail(tooLarge(limits.maxBytes));
-        return;
-      }
-      if (!hasLength && size > heldBytes) {
-        const more = Math.max(STEP_BYTES, size - heldBytes);
-        heldBytes += more;
-        try {
-          hold?.(more);
-        } catch (error) {
-          fail(error as GatewayError);
-          return;
-        }
-      }
-      gathered.push(chunk);
-    });
-    source.on("end", () => {
-      deadlines.end(deadline);
-      resolve(asBuffer(gathered.take()));
-    });
-    const onGone = (): void => {
-      if (!request.complete) fail(gone());
-    };
-    if (source !== request) {
-      source.on("error", () => fail(new GatewayError("invalid_json", `The body is not valid ${coding ?? ""}.`, CLOSE)));
-    }
-    request.on("error", onGone);
-    request.on("close", onGone);
+  return new Promise((resolve, reject) => begin(request, limits, declared, resolve, reject));
+}
+
+/** One body that is being read. A literal, because every request makes one: private members cost a call each to set. */
+interface Reading {
+  readonly request: IncomingMessage;
+  readonly limits: BodyLimits;
+  /** The request itself, or what decodes it. */
+  readonly source: Readable;
+  readonly gathered: Gathered;
+  readonly hasLength: boolean;
+  readonly chunks: ChunkWatch | undefined;
+  readonly reject: (error: GatewayError) => void;
+  deadline: Deadline | undefined;
+  hasFailed: boolean;
+  heldBytes: number;
+  turnBytes: number;
+  turnChunks: number;
+}
+
+function begin(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  declared: number,
+  resolve: (body: Buffer) => void,
+  reject: (error: GatewayError) => void,
+): void {
+  const { coding, deadlineMs } = limits;
+  const hasLength = coding === undefined && request.headers["content-length"] !== undefined;
+  const reading: Reading = {
+    request,
+    limits,
+    source: coding === undefined ? request : decoded(request, coding),
+    gathered: new Gathered(hasLength ? declared : 0),
+    hasLength,
+    chunks: watchChunks(request),
+    reject,
+    deadline: undefined,
+    hasFailed: false,
+    heldBytes: declared,
+    turnBytes: 0,
+    turnChunks: 0,
+  };
+  reading.deadline = deadlinesOf(deadlineMs).begin(() => {
+    fail(reading, new GatewayError("body_timeout", `The body did not arrive within ${deadlineMs} ms.`, CLOSE));
   });
+  reading.chunks?.whenTiny(() => fail(reading, chunksTooSmall()));
+  reading.source.on("data", (chunk: Buffer) => take(reading, chunk));
+  reading.source.on("end", () => {
+    reading.deadline?.end();
+    resolve(asBuffer(reading.gathered.take()));
+  });
+  const onGone = (): void => {
+    if (!request.complete) fail(reading, gone());
+  };
+  if (coding !== undefined) {
+    reading.source.on("error", () => fail(reading, new GatewayError("invalid_json", `The body is not valid ${coding}.`, CLOSE)));
+  }
+  request.on("error", onGone);
+  request.on("close", onGone);
+}
+
+function take(reading: Reading, chunk: Buffer): void {
+  const { source, request, gathered, limits } = reading;
+  if (source === request) takeTurn(reading, chunk.length);
+  const size = gathered.length + chunk.length;
+  if (size > limits.maxBytes) {
+    fail(reading, tooLarge(limits.maxBytes));
+    return;
+  }
+  if (!reading.hasLength && size > reading.heldBytes && !holdMore(reading, size)) return;
+  gathered.push(chunk);
+}
+
+/** Counts the next bytes of a body without a length. Returns whether there is room for them. */
+function holdMore(reading: Reading, size: number): boolean {
+  const more = Math.max(STEP_BYTES, size - reading.heldBytes);
+  reading.heldBytes += more;
+  try {
+    reading.limits.hold?.(more);
+    return true;
+  } catch (error) {
+    fail(reading, error as GatewayError);
+    return false;
+  }
+}
+
+/** Defers the rest to another turn of the event loop, or to the decoder. */
+function takeTurn(reading: Reading, bytes: number): void {
+  reading.turnBytes += bytes;
+  reading.turnChunks += 1;
+  if (reading.turnBytes < TURN_BYTES && reading.turnChunks < TURN_CHUNKS) return;
+  reading.turnBytes = 0;
+  reading.turnChunks = 0;
+  const { request, chunks } = reading;
+  request.pause();
+  const goOn = (): void => void (reading.hasFailed || request.resume());
+  // Many small chunks are as much work as a large piece: one such body is read in each turn.
+  if (chunks?.areSmall === true) void nextTurn().then(goOn);
+  else setImmediate(goOn);
+}
+
+function fail(reading: Reading, error: GatewayError): void {
+  const { source, request } = reading;
+  reading.hasFailed = true;
+  reading.deadline?.end();
+  source.removeAllListeners("data");
+  if (source !== request) {
+    request.unpipe();
+    request.removeAllListeners("data");
+    source.destroy();
+  }
+  request.pause();
+  reading.reject(error);
 }
 
 function asBuffer(bytes: Uint8Array | undefined): Buffer {

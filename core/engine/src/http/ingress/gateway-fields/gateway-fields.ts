@@ -49,10 +49,12 @@ export function takeGatewayFields(document: JsonDocument, client: ClientRequest)
     const kind = gatewayFieldKind(name);
     if (kind === "own" || kind === "foreign") taken.push(name);
   }
+  const read = readFields(value, taken, isObject(value.metadata) ? value.metadata : NO_METADATA, client);
+  // Spread first: V8 copies an object that stands first in a literal, and adds one that stands later member by member.
   return {
+    ...read,
     document: taken.length === 0 ? document : document.with(Object.fromEntries(taken.map((name) => [name, undefined]))),
     model: String(value.model),
-    ...readFields(value, taken, isObject(value.metadata) ? value.metadata : NO_METADATA, client),
   };
 }
 
@@ -79,13 +81,13 @@ function readFields(
   const { user = notes.user } = value;
   if (metadata !== NO_METADATA) checkValues(["metadata"], metadata);
   const timeout = value.timeout ?? headers.timeout;
-  return {
+  const read = {
     fields: fieldsOf(value, taken, notes, headers.numRetries),
-    ...(typeof timeout === "number" ? { timeoutMs: timeout * 1_000 } : {}),
     endUser: typeof user === "string" ? user.slice(0, MAX_USER_CHARACTERS) : null,
     tags: tagsOf([value.tags, metadata.tags, notes.tags], client.header("x-sluice-tags")),
     metadata: recordedMetadata(notes, metadata, client.header("x-request-id")),
   };
+  return typeof timeout === "number" ? { ...read, timeoutMs: timeout * 1_000 } : read;
 }
 
 /** The fields by their names, as the steps read them. */
