@@ -6,8 +6,6 @@ const MAX_LINES = { function: 60, class: 150 } as const;
 
 /** Longer than the bound, and still to be split. */
 const EXCEPTIONS = [
-  "core/engine/src/accounting/outbox/outbox.ts: Outbox",
-  "core/engine/src/accounting/request-metrics.ts: createRequestMetrics",
   "core/engine/src/cluster/supervise.ts: supervise",
   "core/engine/src/cluster/supervisor.ts: Supervisor",
   "core/engine/src/cluster/worker.ts: runWorker",
@@ -18,7 +16,6 @@ const EXCEPTIONS = [
   "core/engine/src/http/admin/config/routes.ts: configRoutes",
   "core/engine/src/http/admin/keys.ts: keyRoutes",
   "core/engine/src/http/admin/teams.ts: teamRoutes",
-  "core/engine/src/http/ingress/bytes/body.ts: readBody",
   "core/engine/src/preflight/sandbox.ts: createSandbox",
   "core/engine/src/resources/key-ring.ts: KeyRing",
   "core/engine/src/telemetry/block-watch.ts: watchBlocks",
@@ -30,7 +27,6 @@ const EXCEPTIONS = [
   "core/runtime/src/guard/guardrail-set.ts: GuardrailSet",
   "core/runtime/src/guard/stream/stream.ts: GuardedStream",
   "core/runtime/src/passthrough/json-values.ts: JsonValues",
-  "core/runtime/src/state/records.ts: createRecords",
   "plugins/shared-memory/src/cache.ts: createMemoryCache",
   "plugins/shared-redis/src/driver.ts: createRedisState",
   "plugins/standard/src/balance/index.ts: balance.create",

@@ -29,40 +29,17 @@ interface Bound {
 export function createRequestMetrics(metrics: Metrics): RequestMetrics {
   const requests = metrics.counter(REQUEST_METRICS.requests);
   const failures = metrics.counter(REQUEST_METRICS.failures);
-  const durations = metrics.histogram(REQUEST_METRICS.duration);
-  const firstTokens = metrics.histogram(REQUEST_METRICS.firstToken);
-  const overheads = metrics.histogram(REQUEST_METRICS.overhead);
   const cache = metrics.counter(REQUEST_METRICS.cache);
   const verdicts = metrics.counter(REQUEST_METRICS.verdicts);
   const countRow = createRowMetrics(metrics);
   const countMore = createMoreAttempts(metrics);
-  // Outlines belong to a generation, and go with it.
-  const routes = new WeakMap<RouteOutline, { name: string; overhead: Histogram; models: Map<string, Bound> }>();
-
-  const routeOf = (outline: RouteOutline) => {
-    let route = routes.get(outline);
-    if (route === undefined) {
-      const name = `${outline.method} ${outline.path}`;
-      route = { name, overhead: overheads.with(name), models: new Map() };
-      routes.set(outline, route);
-    }
-    return route;
-  };
+  const cells = createRouteCells(metrics);
 
   return {
     count(exchange, outline, status = CLIENT_GONE, nowMs) {
-      const route = routeOf(outline);
+      const route = cells.route(outline);
       const model = entryOf(exchange.model, outline.operation);
-      let bound = route.models.get(model);
-      if (bound === undefined) {
-        const { operation } = outline;
-        bound = {
-          byStatus: new Map(),
-          duration: durations.with(operation, model),
-          firstToken: firstTokens.with(operation, model),
-        };
-        route.models.set(model, bound);
-      }
+      const bound = cells.bound(route, outline.operation, model);
       let counter = bound.byStatus.get(status);
       if (counter === undefined) {
         counter = requests.with(route.name, String(status), model);
@@ -89,6 +66,45 @@ export function createRequestMetrics(metrics: Metrics): RequestMetrics {
     countUnrouted(status, code) {
       requests.with(NONE, String(status), NONE).add();
       failures.with(NONE, code).add();
+    },
+  };
+}
+
+/** The metrics of one route. */
+interface RouteCells {
+  readonly name: string;
+  readonly overhead: Histogram;
+  readonly models: Map<string, Bound>;
+}
+
+/** Finds the metrics of a route, and of a route and a model. */
+function createRouteCells(metrics: Metrics) {
+  const durations = metrics.histogram(REQUEST_METRICS.duration);
+  const firstTokens = metrics.histogram(REQUEST_METRICS.firstToken);
+  const overheads = metrics.histogram(REQUEST_METRICS.overhead);
+  // An outline belongs to a generation and is freed with it.
+  const routes = new WeakMap<RouteOutline, RouteCells>();
+  return {
+    route(outline: RouteOutline): RouteCells {
+      let route = routes.get(outline);
+      if (route === undefined) {
+        const name = `${outline.method} ${outline.path}`;
+        route = { name, overhead: overheads.with(name), models: new Map() };
+        routes.set(outline, route);
+      }
+      return route;
+    },
+    bound({ models }: RouteCells, operation: string, model: string): Bound {
+      let bound = models.get(model);
+      if (bound === undefined) {
+        bound = {
+          byStatus: new Map(),
+          duration: durations.with(operation, model),
+          firstToken: firstTokens.with(operation, model),
+        };
+        models.set(model, bound);
+      }
+      return bound;
     },
   };
 }

@@ -39,43 +39,11 @@ interface Holding {
  */
 export function createRecords(options: RecordOptions): LocalRecords {
   const { clock, maxRecords = 10_000, maxBytes = 64 * 2 ** 20, maxEntryBytes = 4 * 2 ** 20 } = options;
-  const entries = new Map<string, Entry>();
-  const holdings = new Map<string, Holding>();
-  let totalBytes = 0;
-
-  const isFull = (): boolean => entries.size > maxRecords || totalBytes > maxBytes;
-  const drop = (key: string): void => {
-    const entry = entries.get(key);
-    const holder = holderOf(key);
-    const holding = holdings.get(holder);
-    if (entry === undefined || holding === undefined) return;
-    const size = entry.bytes?.length ?? 0;
-    totalBytes -= size;
-    holding.bytes -= size;
-    holding.keys.delete(key);
-    if (holding.keys.size === 0) holdings.delete(holder);
-    entries.delete(key);
-  };
-  const keep = (key: string, entry: Entry): void => {
-    drop(key);
-    const holder = holderOf(key);
-    const holding = holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
-    const size = entry.bytes?.length ?? 0;
-    entries.set(key, entry);
-    holdings.set(holder, holding);
-    holding.keys.add(key);
-    holding.bytes += size;
-    totalBytes += size;
-    while (isFull()) {
-      const isOverShare = holding.keys.size * holdings.size > maxRecords || holding.bytes * holdings.size > maxBytes;
-      const [oldest = key] = isOverShare && holding.keys.size > 1 ? holding.keys : entries.keys();
-      drop(oldest);
-    }
-  };
+  const kept = new Kept(maxRecords, maxBytes);
   const find = (key: string): Entry | undefined => {
-    const entry = entries.get(key);
+    const entry = kept.get(key);
     if (entry === undefined || entry.untilMs > clock.monotonic()) return entry;
-    drop(key);
+    kept.drop(key);
     return undefined;
   };
 
@@ -85,22 +53,74 @@ export function createRecords(options: RecordOptions): LocalRecords {
       if (entry !== undefined && entry.bodyDigest !== bodyDigest) return { outcome: "conflict" };
       if (entry?.bytes !== undefined) return { outcome: "done", bytes: entry.bytes };
       if (entry !== undefined && entry.owner !== owner) return { outcome: "running" };
-      keep(key, { bodyDigest, owner, bytes: undefined, untilMs: clock.monotonic() + leaseMs });
+      kept.keep(key, { bodyDigest, owner, bytes: undefined, untilMs: clock.monotonic() + leaseMs });
       return { outcome: "new" };
     },
     complete(key, owner, bytes, ttlMs) {
       const entry = find(key);
       if (entry?.owner !== owner || entry.bytes !== undefined) return false;
-      drop(key);
+      kept.drop(key);
       if (bytes.length > Math.min(maxEntryBytes, maxBytes)) return false;
-      keep(key, { bodyDigest: entry.bodyDigest, owner, bytes, untilMs: clock.monotonic() + ttlMs });
+      kept.keep(key, { bodyDigest: entry.bodyDigest, owner, bytes, untilMs: clock.monotonic() + ttlMs });
       return true;
     },
     abandon(key, owner) {
-      const entry = entries.get(key);
-      if (entry?.owner === owner && entry.bytes === undefined) drop(key);
+      const entry = kept.get(key);
+      if (entry?.owner === owner && entry.bytes === undefined) kept.drop(key);
     },
   };
+}
+
+/** The records in the order of their keeping, within both bounds. */
+class Kept {
+  readonly #maxRecords: number;
+  readonly #maxBytes: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #holdings = new Map<string, Holding>();
+  #bytes = 0;
+
+  constructor(maxRecords: number, maxBytes: number) {
+    this.#maxRecords = maxRecords;
+    this.#maxBytes = maxBytes;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.#entries.get(key);
+  }
+
+  drop(key: string): void {
+    const entry = this.#entries.get(key);
+    const holder = holderOf(key);
+    const holding = this.#holdings.get(holder);
+    if (entry === undefined || holding === undefined) return;
+    const size = entry.bytes?.length ?? 0;
+    this.#bytes -= size;
+    holding.bytes -= size;
+    holding.keys.delete(key);
+    if (holding.keys.size === 0) this.#holdings.delete(holder);
+    this.#entries.delete(key);
+  }
+
+  keep(key: string, entry: Entry): void {
+    this.drop(key);
+    const holder = holderOf(key);
+    const holding = this.#holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
+    const size = entry.bytes?.length ?? 0;
+    this.#entries.set(key, entry);
+    this.#holdings.set(holder, holding);
+    holding.keys.add(key);
+    holding.bytes += size;
+    this.#bytes += size;
+    while (this.#entries.size > this.#maxRecords || this.#bytes > this.#maxBytes) {
+      const [oldest = key] = this.#isOverShare(holding) && holding.keys.size > 1 ? holding.keys : this.#entries.keys();
+      this.drop(oldest);
+    }
+  }
+
+  #isOverShare({ keys, bytes }: Holding): boolean {
+    const holders = this.#holdings.size;
+    return keys.size * holders > this.#maxRecords || bytes * holders > this.#maxBytes;
+  }
 }
 
 function holderOf(key: string): string {

@@ -5,7 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CallNotes, readCallNotes } from "./call-notes.ts";
-import { MAX_BATCH_ROWS, openOutbox } from "./outbox.ts";
+import { MAX_BATCH_ROWS } from "./batches.ts";
+import { openOutbox } from "./outbox.ts";
 import type { Outbox } from "./outbox.ts";
 import { makeRow } from "../testing/make-row.ts";
 

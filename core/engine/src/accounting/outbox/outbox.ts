@@ -1,15 +1,11 @@
 /** The outbox: a local append-only file. Every spend row is in it before the gateway relies on the row. */
 
 import { errorMessage, type SpendRow } from "@sluice/contract";
-import type { StatementSync } from "node:sqlite";
+import { Batches } from "./batches.ts";
 import type { NotedCall } from "./call-note-line.ts";
 import { CallNotes, readCallNotes } from "./call-notes.ts";
 import { openOutboxFile, outboxName } from "./file.ts";
 import type { OutboxBatch, OutboxFile } from "./file.ts";
-import { OutboxWindow } from "./window.ts";
-
-/** Rows in one batch of the file, and so in one transaction of the store behind it. */
-export const MAX_BATCH_ROWS = 200;
 
 /** Rows kept in memory that the file did not take. Beyond that a call has the row of its note, after the next start. */
 const MAX_KEPT_ROWS = 10_000;
@@ -51,12 +47,9 @@ export function openOutbox(options: OutboxOptions): Outbox {
 /** An open outbox. The numbers of its batches only grow while it is open. */
 export class Outbox {
   readonly #file: OutboxFile;
-  readonly #insert: StatementSync;
-  readonly #window: OutboxWindow;
+  readonly #batches: Batches;
   #rows: SpendRow[] = [];
   #turn: PromiseWithResolvers<void> | undefined;
-  #committedSequence: number;
-  #discardedSequence: number;
   #isClosed = false;
   /** Rows that the file did not take, oldest first. */
   #kept: SpendRow[] = [];
@@ -68,10 +61,7 @@ export class Outbox {
   /** Use `openOutbox`. */
   constructor(file: OutboxFile, maxRowsInMemory?: number) {
     this.#file = file;
-    this.#insert = file.insert;
-    this.#window = new OutboxWindow(maxRowsInMemory);
-    this.#committedSequence = file.lastSequence;
-    this.#discardedSequence = file.firstSequence - 1;
+    this.#batches = new Batches(file, maxRowsInMemory);
   }
 
   /**
@@ -110,8 +100,7 @@ export class Outbox {
 
   /** Commits rows now, all or none. Throws SQLite's error. */
   write(rows: readonly SpendRow[]): void {
-    if (rows.length > MAX_BATCH_ROWS) this.#writeMany(rows);
-    else if (rows.length > 0) this.#write(rows);
+    this.#batches.write(rows);
     this.notes?.close(rows);
   }
 
@@ -144,17 +133,17 @@ export class Outbox {
 
   /** The number of the newest committed batch. */
   get committedSequence(): number {
-    return this.#committedSequence;
+    return this.#batches.committedSequence;
   }
 
   /** The number of the newest batch that was discarded: everything up to it has left. */
   get discardedSequence(): number {
-    return this.#discardedSequence;
+    return this.#batches.discardedSequence;
   }
 
   /** Committed batches that have not left. */
   get pendingBatches(): number {
-    return this.#committedSequence - this.#discardedSequence;
+    return this.committedSequence - this.discardedSequence;
   }
 
   /** Whether an append waits for its commit. */
@@ -164,22 +153,12 @@ export class Outbox {
 
   /** The oldest committed rows, at most `MAX_BATCH_ROWS`; `undefined` when there are none. They stay until `discard`. */
   peek(): OutboxBatch | undefined {
-    while (this.#discardedSequence < this.#committedSequence) {
-      const next = this.#discardedSequence + 1;
-      if (this.#window.firstSequence === next) return this.#window.peek(MAX_BATCH_ROWS);
-      const end = this.#window.firstSequence ?? this.#committedSequence + 1;
-      const batch = this.#file.read(next, end, MAX_BATCH_ROWS);
-      if (batch !== undefined) return batch;
-      this.#discardedSequence = end - 1;
-    }
-    return undefined;
+    return this.#batches.peek();
   }
 
   /** Removes the batches up to this number. Throws when the file cannot be written; they then come again. */
   discard(throughSequence: number): void {
-    this.#file.remove.run(throughSequence);
-    this.#window.drop(throughSequence);
-    this.#discardedSequence = throughSequence;
+    this.#batches.discard(throughSequence);
   }
 
   /** Commits what waits and closes both files. Rows that the file still does not take keep their notes. A second call has no effect. */
@@ -194,27 +173,6 @@ export class Outbox {
     this.#isClosed = true;
     this.notes?.end();
     this.#file.close();
-  }
-
-  #write(rows: readonly SpendRow[]): void {
-    const body = JSON.stringify(rows);
-    const sequence = this.#committedSequence + 1;
-    this.#insert.run(sequence, body);
-    this.#committedSequence = sequence;
-    this.#window.push(sequence, rows, body.length);
-  }
-
-  /** More rows than a batch holds: several batches, all or none of them. */
-  #writeMany(rows: readonly SpendRow[]): void {
-    const batches: { rows: readonly SpendRow[]; body: string }[] = [];
-    for (let start = 0; start < rows.length; start += MAX_BATCH_ROWS) {
-      const part = rows.slice(start, start + MAX_BATCH_ROWS);
-      batches.push({ rows: part, body: JSON.stringify(part) });
-    }
-    this.#file.inTransaction(() => {
-      batches.forEach(({ body }, index) => this.#insert.run(this.#committedSequence + 1 + index, body));
-    });
-    for (const batch of batches) this.#window.push(++this.#committedSequence, batch.rows, batch.body.length);
   }
 }
 
