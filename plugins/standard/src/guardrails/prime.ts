@@ -1,55 +1,35 @@
 /** Reads guarded streams to their first text, so that an early block is still an error reply with its own status. */
 
+import { type BatchSource, BatchedFrames, batchesOf, FrameBatch, startingWith } from "@sluice/kit/internals";
 import type { StreamDialect } from "@sluice/runtime/guard";
 import type { Frame } from "@sluice/contract";
 
 /** Maximum frames without content before the first frame with content. */
 const MAX_PRIMED = 64;
-const NOTHING: AsyncIterator<Frame> = { next: () => Promise.resolve({ done: true, value: undefined }) };
+const NOTHING: BatchSource = { next: () => Promise.resolve(undefined), close: () => undefined };
 
 /** Reads a stream to the first released frame with content. Throws the error of a block. */
 export async function primed(frames: AsyncIterable<Frame>, dialect: StreamDialect): Promise<AsyncIterable<Frame>> {
-  const iterator = frames[Symbol.asyncIterator]();
-  const first: Frame[] = [];
-  let isDone = false;
-  while (!isDone && first.length < MAX_PRIMED) {
+  const source = batchesOf(frames);
+  const first: FrameBatch[] = [];
+  let count = 0;
+  while (count < MAX_PRIMED) {
     // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
-    const next = await iterator.next();
-    isDone = next.done === true;
-    if (next.done === true) break;
-    first.push(next.value);
-    const { pieces, ends } = dialect.read(next.value.chunk());
-    if (pieces.length > 0 || ends !== undefined) break;
+    const batch = await source.next();
+    if (batch === undefined) return new BatchedFrames(startingWith(first, NOTHING));
+    first.push(batch);
+    count += batch.frames.length;
+    if (batch.frames.some((frame) => hasContent(frame, dialect))) break;
   }
-  return resumed(first, iterator, isDone);
+  return new BatchedFrames(startingWith(first, source));
 }
 
 /** The frames of a stream that was read to its end. */
 export function readAlready(frames: Frame[]): AsyncIterable<Frame> {
-  return resumed(frames, NOTHING, true);
+  return new BatchedFrames(startingWith(frames.length === 0 ? [] : [new FrameBatch(frames)], NOTHING));
 }
 
-/** Frames that were read already, then the rest. An object of its own: a generator that never began would close nothing. */
-function resumed(first: Frame[], iterator: AsyncIterator<Frame>, isDone: boolean): AsyncIterableIterator<Frame> {
-  let isOpen = !isDone;
-  return {
-    async next() {
-      const frame = first.shift();
-      if (frame !== undefined) return { done: false, value: frame };
-      if (!isOpen) return { done: true, value: undefined };
-      const next = await iterator.next();
-      if (next.done === true) isOpen = false;
-      return next;
-    },
-    async return() {
-      const wasOpen = isOpen;
-      isOpen = false;
-      first.length = 0;
-      if (wasOpen) await iterator.return?.();
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
+function hasContent(frame: Frame, dialect: StreamDialect): boolean {
+  const { pieces, ends } = dialect.read(frame.chunk());
+  return pieces.length > 0 || ends !== undefined;
 }

@@ -1,7 +1,7 @@
 /** Checks the frames of a reply. Frames that arrive quickly are checked in batches. */
 
-import { closing } from "../../stream/closing.ts";
 import type { Frame } from "@sluice/contract";
+import { BatchedFrames, batchesOf, type BatchSource, FrameBatch } from "@sluice/kit/internals";
 import { GuardedStream, type GuardedStreamOptions } from "./stream.ts";
 
 /** Maximum characters of one text in a batch. */
@@ -17,77 +17,116 @@ export function guardFrames(
   frames: AsyncIterable<Frame>,
   options: GuardedStreamOptions,
   onFailure: (error: unknown) => void,
-): AsyncGenerator<Frame, void, undefined> {
-  const source = frames[Symbol.asyncIterator]();
-  // A generator that waits for a frame closes only when that frame arrives.
-  return closing(guard(source, new GuardedStream({ batch: BATCH, ...options }), onFailure), () => source.return?.());
+): BatchedFrames {
+  return new BatchedFrames(new GuardedBatches(batchesOf(frames), new GuardedStream({ batch: BATCH, ...options }), onFailure));
 }
 
-async function* guard(
-  source: AsyncIterator<Frame>,
-  stream: GuardedStream,
-  onFailure: (error: unknown) => void,
-): AsyncGenerator<Frame, void, undefined> {
-  const patience = new Patience();
-  let pending: Promise<IteratorResult<Frame>> | undefined;
-  let isOpen = true;
-  let hasBegun = false;
-  try {
-    for (;;) {
-      pending ??= source.next();
-      const next = stream.isWaiting ? await patience.orEnd(pending) : await pending;
-      if (next === undefined) await stream.decide();
-      else {
-        pending = undefined;
-        if (next.done === true) {
-          isOpen = false;
-          break;
-        }
-        const pushed = stream.push(next.value);
-        if (pushed !== undefined) await pushed;
-      }
-      if (stream.ready.length > 0) {
-        const { ready } = stream;
-        stream.ready = [];
-        hasBegun = stream.hasText;
-        for (const frame of ready) yield frame;
-      }
+/** Checks batches: what is decided of the frames of one arrival goes on together. */
+class GuardedBatches implements BatchSource {
+  readonly #source: BatchSource;
+  readonly #stream: GuardedStream;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #patience = new Patience();
+  #pending: Promise<FrameBatch | undefined> | undefined;
+  #isOpen = true;
+  /** A text was handed on. */
+  #hasBegun = false;
+  /** What is thrown behind the frames that were decided before it. */
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(source: BatchSource, stream: GuardedStream, onFailure: (error: unknown) => void) {
+    this.#source = source;
+    this.#stream = stream;
+    this.#onFailure = onFailure;
+  }
+
+  async next(): Promise<FrameBatch | undefined> {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+      while (this.#isOpen && this.#stream.ready.length === 0) await this.#advance();
+    } catch (error) {
+      await this.#fail(error);
     }
-    await stream.end();
-    yield* stream.ready;
-  } catch (error) {
-    onFailure(error);
-    // A reply that has begun continues up to the blocked place. One that has not becomes an error
-    // reply with its own status.
-    if (hasBegun) yield* stream.ready;
-    throw error;
-  } finally {
-    patience.end();
-    // The pending frame ends the wait for it. Observers may need the inner frames to their end,
-    // because the usage comes last.
-    pending?.catch(() => undefined);
-    if (isOpen) await source.return?.();
+    const { ready } = this.#stream;
+    if (ready.length > 0) {
+      this.#stream.ready = [];
+      return new FrameBatch(ready);
+    }
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#stream.ready = [];
+    this.#failure = undefined;
+    await this.#end();
+  }
+
+  /** Checks the frames of the next arrival, or the text that has waited long enough. */
+  async #advance(): Promise<void> {
+    const stream = this.#stream;
+    this.#pending ??= this.#source.next();
+    const batch = stream.isWaiting ? await this.#patience.orEnd(this.#pending) : await this.#pending;
+    if (batch === LATE) {
+      await stream.decide();
+      this.#hasBegun ||= stream.hasText;
+      return;
+    }
+    this.#pending = undefined;
+    if (batch === undefined) {
+      await stream.end();
+      this.#isOpen = false;
+      this.#patience.end();
+      return;
+    }
+    for (const frame of batch.frames) {
+      const pushed = stream.push(frame);
+      // oxlint-disable-next-line no-await-in-loop -- frames are checked in their order.
+      if (pushed !== undefined) await pushed;
+      this.#hasBegun ||= stream.hasText;
+    }
+  }
+
+  /** A reply that has begun continues up to the blocked place. One that has not becomes an error reply with its own status. */
+  async #fail(error: unknown): Promise<void> {
+    this.#onFailure(error);
+    this.#failure = { error };
+    if (!this.#hasBegun) this.#stream.ready = [];
+    await this.#end();
+  }
+
+  /** The pending frames end the wait for them. */
+  async #end(): Promise<void> {
+    this.#patience.end();
+    this.#pending?.catch(() => undefined);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.#source.close();
   }
 }
 
-/** A wait for the next frame that ends when text has waited long enough. */
+const LATE = Symbol("late");
+
+/** A wait for the next frames that ends when text has waited long enough. */
 class Patience {
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
   #wake: (() => void) | undefined;
 
-  /** The next frame, or `undefined` when it is late. The waiting text is then checked, and the timer restarts. */
-  orEnd(next: Promise<IteratorResult<Frame>>): Promise<IteratorResult<Frame> | undefined> {
+  /** The next frames, or `LATE`. The waiting text is then checked, and the timer restarts. */
+  orEnd(next: Promise<FrameBatch | undefined>): Promise<FrameBatch | typeof LATE | undefined> {
     if (this.#isOver) {
       this.#isOver = false;
-      return Promise.resolve(undefined);
+      return Promise.resolve(LATE);
     }
     this.#timer ??= setTimeout(() => this.#ring(), PATIENCE_MS);
     return new Promise((resolve, reject) => {
-      this.#wake = () => resolve(undefined);
-      next.then((frame) => {
+      this.#wake = () => resolve(LATE);
+      next.then((batch) => {
         this.#wake = undefined;
-        resolve(frame);
+        resolve(batch);
       }, reject);
     });
   }
