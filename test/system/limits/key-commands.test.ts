@@ -153,13 +153,13 @@ describe("a command that fails", () => {
   const ONE_LINE = /^[^\n]+\n$/;
 
   it.each([
-    [["keys", "info", "key_none"], 1, /no such key/],
-    [["keys", "revoke", "key_none"], 1, /no such key/],
-    [["keys", "create", "--team", "nowhere"], 1, /no team "nowhere"/],
+    [["keys", "info", "key_none"], 1, /No key has this id/],
+    [["keys", "revoke", "key_none"], 1, /None of the keys exists/],
+    [["keys", "create", "--team", "nowhere"], 1, /team "nowhere" does not exist/],
     [["keys", "create", "--max-budget", "-1"], 1, /max_budget/],
     [["keys", "create", "--max-budget", "1", "--soft-budget", "2"], 1, /soft_budget exceeds max_budget/],
     [["keys", "update", "key_none", "--clear", "max_budgets"], 1, /did you mean max_budget\?/],
-    [["teams", "info", "nowhere"], 1, /no such team/],
+    [["teams", "info", "nowhere"], 1, /This team does not exist/],
     [["keys", "create", "--rpm", "many"], 2, /--rpm/],
     [["keys", "create", "--metadata", "{"], 2, /not valid JSON/],
     [["keys", "create", "--metadata", "[]"], 2, /not a JSON object/],
