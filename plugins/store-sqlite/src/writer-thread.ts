@@ -17,19 +17,24 @@ const INSERT_DEADLINE_MS = 60_000;
 /** Writes that may wait at once. */
 const MAX_WAITING = 256;
 const STOP_MS = 2_000;
+/** What a write allocates is small. */
+const YOUNG_MB = 4;
+/** How long the thread is kept without a write, in milliseconds: it has 10 MB. */
+const IDLE_MS = 10_000;
 
 interface Waiting {
   readonly answered: PromiseWithResolvers<StatementResult>;
   readonly timer: NodeJS.Timeout;
 }
 
-/** A thread that starts with the first write, and again with the next one after it died. It never makes the file. */
+/** A thread that starts with the first write, and again with the next one after it idled or died. It never makes the file. */
 export class WriterThread {
   readonly #file: string;
   readonly #synchronous: string;
   readonly #log: Log;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
   constructor(file: string, synchronous: string, log: Log) {
@@ -52,6 +57,7 @@ export class WriterThread {
   async stop(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
+    clearTimeout(this.#idle);
     this.#rejectAll(new Error("the store is closed"));
     if (worker === undefined) return;
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
@@ -73,13 +79,15 @@ export class WriterThread {
       this.#end(id)?.answered.reject(locked(new Error(`the store did not write within ${deadlineMs} ms`)));
     }, deadlineMs);
     this.#waiting.set(id, { answered, timer });
+    clearTimeout(this.#idle);
     this.#worker ??= this.#start();
     post(this.#worker, { id, task });
     return answered.promise;
   }
 
   #start(): Worker {
-    const worker = startThread("writer-worker", { file: this.#file, synchronous: this.#synchronous });
+    const data = { file: this.#file, synchronous: this.#synchronous };
+    const worker = startThread("writer-worker", data, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
     // The timers of what waits keep the process alive.
     worker.unref();
     worker.on("message", (answer: WriterAnswer) => this.#receive(answer));
@@ -102,7 +110,16 @@ export class WriterThread {
     const waiting = this.#waiting.get(id);
     clearTimeout(waiting?.timer);
     this.#waiting.delete(id);
+    clearTimeout(this.#idle);
+    if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#endIdle(), IDLE_MS).unref();
     return waiting;
+  }
+
+  /** Ends the thread behind what it was given, as a write whose answer came too late. */
+  #endIdle(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker !== undefined) post(worker, { id: 0, task: { kind: "end" } });
   }
 
   #fail(worker: Worker, error: unknown): void {

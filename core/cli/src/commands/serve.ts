@@ -19,6 +19,7 @@ import { OWN_URLS } from "../own-urls.ts";
 import { followSignals, type ProcessSignals } from "../process-signals.ts";
 import { REPORT_FD, runWorker, StartRefused, supervise, type WorkerEnd } from "@sluice/engine/cluster";
 import { announcement } from "../welcome.ts";
+import { growYoungGeneration } from "../young-generation.ts";
 
 /** Options of the command. */
 export interface ServeOptions {
@@ -61,6 +62,7 @@ export async function serve({ config, logLevel, lastGood = false, supervised = f
     // Something already open must not keep a failed start alive.
     process.exit(EXIT.notStarted);
   } finally {
+    growYoungGeneration();
     await endWatch();
   }
 }

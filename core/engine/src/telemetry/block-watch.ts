@@ -69,7 +69,7 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
     eval: true,
     workerData: { ...workerData, url: new URL(`./block-thread${extname(import.meta.url)}`, import.meta.url).href },
     name: "block-watch",
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: 1 },
   });
   const untold = new Map<string, Untold>();
   const tell = ({ plugin, blockedMs, at, stack }: BlockReport): void => {

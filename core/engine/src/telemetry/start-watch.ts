@@ -43,7 +43,7 @@ export function watchStart(whenHeld: WhenHeld, ownUrls: readonly string[], heldM
     eval: true,
     workerData: { ...workerData, url },
     name: "start-watch",
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: 1 },
   });
   // Without it the work goes on unwatched.
   thread.on("error", () => undefined);
