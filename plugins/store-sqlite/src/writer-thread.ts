@@ -19,7 +19,7 @@ const MAX_WAITING = 256;
 const STOP_MS = 2_000;
 /** What a write allocates is small. */
 const YOUNG_MB = 4;
-/** How long the thread is kept without a write, in milliseconds: it has 10 MB. */
+/** The thread ends after so many milliseconds without a write: it has 10 MB. */
 const IDLE_MS = 10_000;
 
 interface Waiting {
@@ -32,12 +32,15 @@ export class WriterThread {
   readonly #file: string;
   readonly #synchronous: string;
   readonly #log: Log;
+  readonly #idleMs: number;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
   #lastId = 0;
 
-  constructor(file: string, synchronous: string, log: Log) {
+  /** `idleMs`: how long the thread is kept without a write. */
+  constructor(file: string, synchronous: string, log: Log, idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
     this.#file = file;
     this.#synchronous = synchronous;
     this.#log = log;
@@ -111,7 +114,7 @@ export class WriterThread {
     clearTimeout(waiting?.timer);
     this.#waiting.delete(id);
     clearTimeout(this.#idle);
-    if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#endIdle(), IDLE_MS).unref();
+    if (this.#waiting.size === 0) this.#idle = setTimeout(() => this.#endIdle(), this.#idleMs).unref();
     return waiting;
   }
 

@@ -1,0 +1,90 @@
+/**
+ * `node test/bench/idle.ts`: what a gateway costs that serves nothing: its start, its memory, the memory of each open stream, and the time of
+ * a command; beside them the start of a bare Koa server. `-- --against <folder>` measures another checkout beside this one, interleaved.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { bareKoa, gatewayOf, type Started } from "./idle/start.ts";
+import { timeCommand } from "./idle/command.ts";
+import { memoryPerStream, type StreamMemory } from "./idle/streams.ts";
+import { PRESENT } from "./targets/sluice.ts";
+import { median } from "./statistics.ts";
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "8" },
+    streams: { type: "string", default: "1000" },
+    settle: { type: "string", default: "12" },
+    against: { type: "string" },
+  },
+});
+const rounds = Number(values.rounds);
+const settleMs = Number(values.settle) * 1_000;
+const roots = [PRESENT.root, ...(values.against === undefined ? [] : [resolve(values.against)])];
+
+interface Figures {
+  readonly readyMs: number[];
+  readonly readyCpuMs: number[];
+  readonly idleMb: number[];
+  readonly commands: Map<string, number[]>;
+  readonly perStream: StreamMemory[];
+}
+
+const figures = new Map(roots.map((root): [string, Figures] => [root, emptyFigures()]));
+const floor: Pick<Figures, "readyMs" | "readyCpuMs" | "idleMb"> = emptyFigures();
+const COMMANDS = [["--version"], ["check"]];
+
+for (let round = 0; round < rounds; round++) {
+  await look(floor, bareKoa, 500);
+  for (const root of roots) {
+    const found = figures.get(root) ?? emptyFigures();
+    for (const command of COMMANDS) {
+      const name = command.join(" ");
+      found.commands.set(name, [...(found.commands.get(name) ?? []), timeCommand(root, command)]);
+    }
+    await look(found, (directory) => gatewayOf(root, directory), settleMs);
+  }
+  process.stderr.write(`round ${round + 1} of ${rounds}\n`);
+}
+for (const root of roots) figures.get(root)?.perStream.push(await memoryPerStream(root, Number(values.streams)));
+
+console.log(`medians of ${rounds} interleaved rounds; memory ${settleMs / 1_000} s after the start\n`);
+print("bare Koa", floor);
+for (const [root, found] of figures) {
+  const ratio = (of: "readyMs" | "readyCpuMs"): string => `${(median(found[of]) / median(floor[of])).toFixed(1)} × bare Koa`;
+  print(root, found);
+  console.log(`  ready: wall ${ratio("readyMs")}, CPU ${ratio("readyCpuMs")}`);
+  for (const [name, times] of found.commands) {
+    const ratioToFloor = median(times) / median(floor.readyCpuMs);
+    console.log(`  sluice ${name}: ${median(times).toFixed(0)} ms CPU, ${ratioToFloor.toFixed(1)} × bare Koa`);
+  }
+  for (const { heldKb, residentKb } of found.perStream) {
+    console.log(`  each of ${values.streams} open streams: ${heldKb.toFixed(1)} KB held, ${residentKb.toFixed(1)} KB resident`);
+  }
+}
+
+function print(name: string, { readyMs, readyCpuMs, idleMb }: typeof floor): void {
+  console.log(
+    `${name}: ready after ${median(readyMs).toFixed(0)} ms, ${median(readyCpuMs).toFixed(0)} ms CPU; ${median(idleMb).toFixed(0)} MB idle`,
+  );
+}
+
+async function look(found: typeof floor, start: (directory: string) => Promise<Started>, waitMs: number): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), "sluice-idle-"));
+  try {
+    const started = await start(directory);
+    found.readyMs.push(started.readyMs);
+    found.readyCpuMs.push(started.readyCpuMs);
+    found.idleMb.push(await started.residentAfter(waitMs));
+    await started.stop();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function emptyFigures(): Figures {
+  return { readyMs: [], readyCpuMs: [], idleMb: [], commands: new Map(), perStream: [] };
+}
