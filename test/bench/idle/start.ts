@@ -65,9 +65,9 @@ export async function started(
       return residentMb(pid);
     },
     async heldMb() {
-      const told = once(child.stderr, "data");
+      const line = once(child.stderr, "data");
       child.kill("SIGUSR2");
-      const [text] = (await told) as [string];
+      const [text] = (await line) as [string];
       const { heapUsed, external } = JSON.parse(text.replace(/^memory /, "")) as NodeJS.MemoryUsage;
       return (heapUsed + external) / 1_048_576;
     },
