@@ -11,8 +11,6 @@ const EXCEPTIONS = [
   "core/engine/src/cluster/worker.ts: runWorker",
   "core/engine/src/config/files/open.ts: openInPieces",
   "core/engine/src/config/validate/explain.ts: explain",
-  "core/engine/src/generation/manager.ts: GenerationManager",
-  "core/engine/src/generation/rollout/edits.ts: ConfigEdits",
   "core/engine/src/http/admin/config/routes.ts: configRoutes",
   "core/engine/src/http/admin/keys.ts: keyRoutes",
   "core/engine/src/http/admin/teams.ts: teamRoutes",
