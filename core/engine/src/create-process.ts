@@ -9,6 +9,7 @@ import { outboxName } from "./accounting/outbox/file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
+import { stopInstance } from "./generation/lifecycle.ts";
 import { GenerationManager } from "./generation/manager.ts";
 import type { ProcessParts } from "./generation/parts.ts";
 import { contentsOf, type EditSource } from "./generation/rollout/candidate.ts";
@@ -51,7 +52,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
   const state = await openState(snapshot, definitions, log, clock, worker?.remoteState);
-  scope.defer(() => state.stop());
+  scope.defer(() => stopInstance(state, `the shared state ${snapshot.shared.use}`));
   const metrics = createMetrics(log);
   scope.defer(addProcessMetrics(metrics));
   const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
@@ -91,7 +92,7 @@ async function openDurable(options: StartOptions, { definitions, snapshot }: Sta
     scope.defer(() => lock.release());
   }
   const store = await openStore(snapshot, definitions, log, installation.pepper);
-  scope.defer(() => store.stop());
+  scope.defer(() => stopInstance(store, `the store ${snapshot.store.use}`));
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(directory, outboxFile, store, log, clock);
   scope.defer(() => ledger.close());

@@ -9,7 +9,7 @@ import { EditHistory } from "../history/edit-history.ts";
 import { AUTO_ROLLBACK, entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
 import { digestAsRead, digestOnDisk, driftOf } from "../history/file-texts.ts";
 import type { HistoryEntry } from "../history/history.ts";
-import type { ApplyResult, EditPort } from "./apply.ts";
+import type { ApplyOptions, ApplyResult, EditPort } from "./apply.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import { type Candidate, contentsOf, type EditSource, type PinnedConfig, pinnedBy } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
@@ -148,10 +148,10 @@ export class ConfigEdits implements EditPort {
       const opened = await this.#reader.files(this.#closing.signal).finally(onRead);
       this.#opened = opened;
       this.#watchFor(opened);
-      const kept = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      const kept = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
       if (kept !== undefined) await this.#reader.prepare(kept.texts);
       // A canary may have ended meanwhile: from here to the manager nothing may come between.
-      const held = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      const held = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
       if (held !== undefined) {
         const renewed = this.#reader.held(held.texts);
         const origin = held.contentsOf === undefined ? "files" : "rollback";
@@ -164,29 +164,15 @@ export class ConfigEdits implements EditPort {
     });
   }
 
-  /** The contents that stay although a file changed: no request asked for it, or the cause is another one, such as the file of a secret. */
-  #heldAgainst(opened: OpenedConfig): PinnedConfig | undefined {
-    const { contents, live } = this.#parts.manager;
-    const held = pinnedBy(contents);
-    if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
-    if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined) return undefined;
-    return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
-  }
-
   async #apply(candidate: Candidate, resolved: ResolvedConfig): Promise<ApplyResult> {
     const { manager, definitions, history } = this.#parts;
-    const { opened, force, canary, author, isRefresh, fault, number } = candidate;
+    const { opened, isRefresh } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const findings = checkCandidate(resolved, definitions);
       return this.#history.add(manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)), candidate);
     }
-    const hasServed = candidate.origin === "rollback" || number !== undefined;
-    const back = fault && { replaces: fault.generation, reason: fault.reason };
-    const by = fault === undefined ? author : AUTO_ROLLBACK.name;
-    const what = { source: candidate, contents: contentsOf(candidate), ...(isRefresh === true && { isRefresh }) };
-    const options = { force, canary, hasServed, author: by, number, ...back, ...what };
-    const result = this.#history.add(await manager.apply(resolved.snapshot, options), candidate);
+    const result = this.#history.add(await manager.apply(resolved.snapshot, applyOptions(candidate)), candidate);
     await history.flush();
     // What runs by now is renewed in its place: a secret may have changed.
     if (isRefresh === true && result.outcome === "superseded") void this.catchUp().catch(() => undefined);
@@ -197,4 +183,22 @@ export class ConfigEdits implements EditPort {
   #watchFor({ watched }: OpenedConfig): void {
     this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
+}
+
+/** The contents that stay although a file changed: no request asked for it, or the cause is another one, such as the file of a secret. */
+function heldAgainst(opened: OpenedConfig, { contents, live }: EditParts["manager"]): PinnedConfig | undefined {
+  const held = pinnedBy(contents);
+  if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
+  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined) return undefined;
+  return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
+}
+
+/** How a candidate is applied. */
+function applyOptions(candidate: Candidate): ApplyOptions {
+  const { origin, force, canary, author, isRefresh, fault, number } = candidate;
+  const hasServed = origin === "rollback" || number !== undefined;
+  const back = fault && { replaces: fault.generation, reason: fault.reason };
+  const by = fault === undefined ? author : AUTO_ROLLBACK.name;
+  const what = { source: candidate, contents: contentsOf(candidate), ...(isRefresh === true && { isRefresh }) };
+  return { force, canary, hasServed, author: by, number, ...back, ...what };
 }

@@ -55,7 +55,7 @@ export interface Rollback {
   readonly fault: RolloutFault;
   /** The contents that failed. Processes may number the same contents differently. */
   readonly digest: string;
-  /** It was decided here: the other processes are told when it is applied. */
+  /** It was decided here: the other processes are notified when it is applied. */
   readonly isOwn: boolean;
 }
 
