@@ -112,7 +112,8 @@ export interface Lifecycle {
    *   is aborted first. Also after a failed start, of this instance or of one that started later.
    * - Order: the reverse of the starts, one instance at a time.
    * - Must hold: it works after a `start` that failed or has not settled, and a second call does
-   *   nothing. It has no deadline: bound each wait.
+   *   nothing.
+   * - Deadline: 5 seconds. Then the stop counts as failed, and is not awaited any more.
    * - Error: it is logged, and the next instance is stopped.
    */
   stop?(): Promise<void>;

@@ -8,8 +8,8 @@ import type { Snapshot } from "./config/snapshot.ts";
 import { type Admission, createAdmin, createPublic } from "./create-apps.ts";
 import { createProcess, type GatewayProcess } from "./create-process.ts";
 import type { ApplyResult } from "./generation/rollout/apply.ts";
-import { type RollbackNotice, startAutoRollback } from "./generation/rollout/auto-rollback.ts";
 import type { CanaryEnd } from "./generation/rollout/canary.ts";
+import type { RollbackNotice } from "./generation/rollout/state/model.ts";
 import { ClosingScope } from "./generation/scope.ts";
 import { listen, type Listener } from "./http/listener/listen.ts";
 import { listenOrExplain, openTls } from "./open-parts.ts";
@@ -26,9 +26,9 @@ export interface RunningGateway {
   reload(): Promise<ApplyResult>;
   /** Files of plugins that have changed since they were loaded. */
   readonly waitingForRestart: readonly string[];
-  /** Ends the canary of these contents. Where none runs, one that went well is read from the files. */
-  endCanary(digest: string, end: CanaryEnd, reason: string): void;
-  /** Rolls back contents that failed in another process, where they run. */
+  /** Takes what all processes decided about the canary of these contents. */
+  countVotes(digest: string, end: CanaryEnd, reason: string): void;
+  /** Takes the rollback of another process. */
   rollBack(notice: RollbackNotice): void;
   /** Runs what another process runs. Rejects, or resolves with a refusal, when it cannot. */
   follow(generation: number, digest: string): Promise<ApplyResult | undefined>;
@@ -123,7 +123,7 @@ function shutdownOf({ parts, listeners, admission, scope }: Stopped): Shutdown {
 }
 
 function runningGateway(parts: GatewayProcess, listeners: Listeners, shutDown: Shutdown): RunningGateway {
-  const { options, snapshot, installation, manager, edits, monitor, keyRing, pluginFiles, clock, log, adopt } = parts;
+  const { snapshot, installation, manager, edits, keyRing, pluginFiles, clock, adopt } = parts;
   const { server } = snapshot;
   return {
     publicUrl: listeners.public.url,
@@ -133,12 +133,8 @@ function runningGateway(parts: GatewayProcess, listeners: Listeners, shutDown: S
     get waitingForRestart() {
       return pluginFiles.waiting;
     },
-    endCanary(digest, end, reason) {
-      const { canary, live } = manager.status;
-      if (canary?.generation.snapshot.digest === digest) manager.endCanary(end, reason);
-      else if (end === "promoted" && live?.snapshot.digest !== digest) void edits.reload().catch(() => undefined);
-    },
-    rollBack: startAutoRollback({ monitor, manager, edits, log, tell: options.worker?.onRollback }),
+    countVotes: (digest, end, reason) => manager.notify({ type: "votes-counted", digest, end, reason }),
+    rollBack: (notice) => manager.notify({ type: "noticed", notice }),
     follow: (generation, digest) => edits.follow(generation, digest),
     forgetKeys: () => keyRing.forget(),
     adopt,

@@ -9,8 +9,11 @@ import { outboxName } from "./accounting/outbox/file.ts";
 import { RecentRequests } from "./accounting/recent-requests.ts";
 import { openHistory, sharedNumber } from "./generation/history/history.ts";
 import { findLastGood } from "./generation/history/last-good.ts";
+import { stopInstance } from "./generation/lifecycle.ts";
 import { GenerationManager } from "./generation/manager.ts";
 import type { ProcessParts } from "./generation/parts.ts";
+import { contentsOf, type EditSource } from "./generation/rollout/candidate.ts";
+import { ConfigReader } from "./generation/rollout/config-reader.ts";
 import { ConfigEdits } from "./generation/rollout/edits.ts";
 import { RolloutMonitor } from "./generation/rollout/rollout-monitor.ts";
 import type { ClosingScope } from "./generation/scope.ts";
@@ -49,7 +52,7 @@ export async function createProcess(options: StartOptions, start: Start, scope: 
   scope.defer(() => tokens.close());
   const shared = new SharedPool();
   const state = await openState(snapshot, definitions, log, clock, worker?.remoteState);
-  scope.defer(() => state.stop());
+  scope.defer(() => stopInstance(state, `the shared state ${snapshot.shared.use}`));
   const metrics = createMetrics(log);
   scope.defer(addProcessMetrics(metrics));
   const blockWatch = openBlockWatch(snapshot, definitions, metrics, log, worker?.reportFd);
@@ -89,7 +92,7 @@ async function openDurable(options: StartOptions, { definitions, snapshot }: Sta
     scope.defer(() => lock.release());
   }
   const store = await openStore(snapshot, definitions, log, installation.pepper);
-  scope.defer(() => store.stop());
+  scope.defer(() => stopInstance(store, `the store ${snapshot.store.use}`));
   const outboxFile = outboxName(worker?.number);
   const ledger = openLedger(directory, outboxFile, store, log, clock);
   scope.defer(() => ledger.close());
@@ -121,6 +124,7 @@ function createManager({ log, worker }: StartOptions, start: Start, parts: Proce
     ...(worker !== undefined && {
       numberOf: (digest, last) => sharedNumber(history, digest, last),
       onVerdict: worker.onVerdict,
+      onRollback: worker.onRollback,
       onServe: worker.onServe,
     }),
   });
@@ -129,14 +133,28 @@ function createManager({ log, worker }: StartOptions, start: Start, parts: Proce
 
 type Generations = ReturnType<typeof createManager> & Pick<ProcessParts, "clock">;
 
+/** What a start applies: the files, or kept contents instead of them. These stay as long as the files do, where `onDisk` says what they were. */
+function startSource(place: StartOptions, { opened, held, definitions }: Start): EditSource {
+  if (held === undefined) return { opened, origin: "start" };
+  const { texts, contentsOf: generation, onDisk } = held;
+  const kept = new ConfigReader(place, definitions).held(texts);
+  return {
+    opened: kept,
+    origin: "last_good",
+    held: onDisk === undefined ? undefined : { texts, contentsOf: generation, onDisk },
+  };
+}
+
 /** Applies the configuration of the start, and follows its files from then on. */
 async function applyFirst(options: StartOptions, start: Start, generations: Generations): Promise<ConfigEdits> {
   const { opened, definitions, snapshot, held, isNewest } = start;
   const { log } = options;
   const { manager, history } = generations;
-  const first = await manager.apply(snapshot, { hasServed: held !== undefined });
+  const source = startSource(options, start);
+  const how = { hasServed: held !== undefined, source, contents: contentsOf(source) };
+  const first = await manager.apply(snapshot, how);
   if (first.outcome !== "applied") throw new ConfigError(first.findings, findLastGood(opened, log)?.contentsOf);
-  const edits = new ConfigEdits({ place: options, definitions, log, ...generations }, first, opened, held);
+  const edits = new ConfigEdits({ place: options, definitions, log, ...generations }, first, source, opened);
   // What was saved since the files were read, or while no worker lived. The log says how it went.
   const isNewer = !start.isStill();
   if (isNewer || edits.status.drift.length > 0) {

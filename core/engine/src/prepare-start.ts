@@ -11,7 +11,7 @@ import type { StartedWith } from "./generation/rollout/edit-parts.ts";
 import { lastNumberBefore } from "./generation/history/entries.ts";
 import { digestOnDisk } from "./generation/history/file-texts.ts";
 import type { Generation } from "./generation/generation.ts";
-import type { RollbackNotice } from "./generation/rollout/auto-rollback.ts";
+import type { RollbackNotice } from "./generation/rollout/state/model.ts";
 import { openHistory } from "./generation/history/history.ts";
 import { findLastGood, wasReturned } from "./generation/history/last-good.ts";
 import type { Definitions } from "./registry/definitions.ts";

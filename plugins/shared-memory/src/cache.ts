@@ -36,43 +36,79 @@ const ENTRY_OVERHEAD_BYTES = 512;
 /** Entries that may go before the largest holder is looked for again: a search visits every holder. */
 const EVICTIONS_BETWEEN_SEARCHES = 64;
 
+/** The holders of a cache, each with its keys, the least recently used first. */
+class Holders {
+  readonly #maxBytes: number;
+  readonly #holdings = new Map<string, Holding>();
+  #largest: Holding | undefined;
+  #evictions = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** A holder, with what it has. */
+  open(holder: string): Holding {
+    const holding = this.#holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
+    this.#holdings.set(holder, holding);
+    return holding;
+  }
+
+  add(holder: string, key: string, size: number): void {
+    const holding = this.open(holder);
+    holding.keys.add(key);
+    holding.bytes += size;
+  }
+
+  /** A key was used. */
+  touch(holder: string, key: string): void {
+    const keys = this.#holdings.get(holder)?.keys;
+    keys?.delete(key);
+    keys?.add(key);
+  }
+
+  remove(holder: string, key: string, size: number): void {
+    const holding = this.#holdings.get(holder);
+    if (holding === undefined) return;
+    holding.keys.delete(key);
+    holding.bytes -= size;
+    if (holding.keys.size === 0) this.#holdings.delete(holder);
+  }
+
+  /** A holder that has more than its share, and an entry to lose. */
+  overShare(writer: Holding, size: number): Holding | undefined {
+    if (this.#holdings.size < 2) return undefined;
+    if (writer.keys.size > 0 && this.#isOver(writer, size)) return writer;
+    if (this.#evictions % EVICTIONS_BETWEEN_SEARCHES === 0 || this.#largest === undefined || this.#largest.keys.size === 0) {
+      this.#largest = undefined;
+      for (const holding of this.#holdings.values()) if (holding.bytes > (this.#largest?.bytes ?? 0)) this.#largest = holding;
+    }
+    this.#evictions += 1;
+    return this.#largest !== undefined && this.#isOver(this.#largest) ? this.#largest : undefined;
+  }
+
+  #isOver(holding: Holding, more = 0): boolean {
+    return (holding.bytes + more) * this.#holdings.size > this.#maxBytes;
+  }
+}
+
 /**
  * A cache bounded by bytes. When there is no room, a holder with more than its share loses its own least recently used entry:
  * the one that stores, else the largest. Without such a holder the least recently used entry of all goes. Time is the host's
  * and never jumps; an entry past its time goes when it is asked for or is the oldest.
  */
 export function createMemoryCache({ clock, maxBytes, maxEntryBytes }: MemoryCacheOptions): MemoryCache {
-  const holdings = new Map<string, Holding>();
+  const holders = new Holders(maxBytes);
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ bytes }) => sizeOf(bytes),
-    dispose({ bytes, holder }, key) {
-      const holding = holdings.get(holder);
-      if (holding === undefined) return;
-      holding.keys.delete(key);
-      holding.bytes -= sizeOf(bytes);
-      if (holding.keys.size === 0) holdings.delete(holder);
-    },
+    dispose: ({ bytes, holder }, key) => holders.remove(holder, key, sizeOf(bytes)),
   });
-  let largest: Holding | undefined;
-  let evictions = 0;
 
-  const isOver = (holding: Holding, more = 0): boolean => (holding.bytes + more) * holdings.size > maxBytes;
-  /** A holder that has more than its share, and an entry to lose. */
-  const overShare = (writer: Holding, size: number): Holding | undefined => {
-    if (holdings.size < 2) return undefined;
-    if (writer.keys.size > 0 && isOver(writer, size)) return writer;
-    if (evictions % EVICTIONS_BETWEEN_SEARCHES === 0 || largest === undefined || largest.keys.size === 0) {
-      largest = undefined;
-      for (const holding of holdings.values()) if (holding.bytes > (largest?.bytes ?? 0)) largest = holding;
-    }
-    evictions += 1;
-    return largest !== undefined && isOver(largest) ? largest : undefined;
-  };
   /** Drops entries of holders with more than their share until there is room, or no such holder is left. */
   const makeRoom = (writer: Holding, size: number): void => {
     while (entries.calculatedSize + size > maxBytes) {
-      const [oldest] = overShare(writer, size)?.keys ?? [];
+      const [oldest] = holders.overShare(writer, size)?.keys ?? [];
       if (oldest === undefined) return;
       entries.delete(oldest);
     }
@@ -86,9 +122,7 @@ export function createMemoryCache({ clock, maxBytes, maxEntryBytes }: MemoryCach
         entries.delete(key);
         return undefined;
       }
-      const keys = holdings.get(entry.holder)?.keys;
-      keys?.delete(key);
-      keys?.add(key);
+      holders.touch(entry.holder, key);
       return entry.bytes;
     },
     set(key, bytes, ttlMs, holder = holderOf(key)) {
@@ -96,13 +130,9 @@ export function createMemoryCache({ clock, maxBytes, maxEntryBytes }: MemoryCach
       entries.delete(key);
       const size = sizeOf(bytes);
       if (bytes.length > maxEntryBytes || size > maxBytes) return false;
-      const holding = holdings.get(holder) ?? { keys: new Set(), bytes: 0 };
-      holdings.set(holder, holding);
-      makeRoom(holding, size);
+      makeRoom(holders.open(holder), size);
       // The last entry of the holder may have gone, and the holder with it.
-      holdings.set(holder, holding);
-      holding.keys.add(key);
-      holding.bytes += size;
+      holders.add(holder, key, size);
       entries.set(key, { bytes: owned(bytes), untilMs: clock.monotonic() + ttlMs, holder });
       return true;
     },

@@ -15,11 +15,13 @@ export interface DriverOptions {
 /** Keys of one round of a purge. */
 const SCAN_COUNT = "500";
 
+/** Runs a script with the prefix of all keys. */
+type Run = (script: scripts.Script, ...parts: readonly (string | Buffer)[]) => Promise<unknown>;
+
 /** Shared state in Redis. */
-export function createRedisState({ connection, prefix, maxEntryBytes }: DriverOptions): StateDriver {
-  const run = (script: scripts.Script, ...parts: readonly (string | Buffer)[]): Promise<unknown> =>
-    connection.run(script, prefix, prefix, ...parts);
-  const cacheKey = (key: string): string => `${prefix}x:${key}`;
+export function createRedisState(options: DriverOptions): StateDriver {
+  const { connection, prefix } = options;
+  const run: Run = (script, ...parts) => connection.run(script, prefix, prefix, ...parts);
 
   return {
     start: (signal) => connection.open(signal),
@@ -53,49 +55,60 @@ export function createRedisState({ connection, prefix, maxEntryBytes }: DriverOp
     async reset(key) {
       await run(scripts.reset, key);
     },
-    cache: {
-      async get(key) {
-        return ((await connection.command("GET", cacheKey(key))) as Buffer | null) ?? undefined;
-      },
-      async set(key, bytes, ttlMs) {
-        if (bytes.length > maxEntryBytes) {
-          await connection.command("DEL", cacheKey(key));
-          return false;
-        }
-        await connection.command("SET", cacheKey(key), bufferOf(bytes), "PX", wholeMs(ttlMs));
-        return true;
-      },
-      async delete(key) {
-        await connection.command("DEL", cacheKey(key));
-      },
-      async purge(wanted) {
-        let cursor = "0";
-        let count = 0;
-        do {
-          const pattern = `${escapeGlob(cacheKey(wanted))}*`;
-          const page = (await connection.command("SCAN", cursor, "MATCH", pattern, "COUNT", SCAN_COUNT)) as [Buffer, Buffer[]];
-          cursor = page[0].toString();
-          if (page[1].length > 0) count += Number(await connection.command("UNLINK", ...page[1]));
-        } while (cursor !== "0");
-        return count;
-      },
+    cache: createCache(options),
+    records: createClaimRecords(options, run),
+  };
+}
+
+/** Cached replies: plain keys with a time to live. */
+function createCache({ connection, prefix, maxEntryBytes }: DriverOptions): StateDriver["cache"] {
+  const cacheKey = (key: string): string => `${prefix}x:${key}`;
+  return {
+    async get(key) {
+      return ((await connection.command("GET", cacheKey(key))) as Buffer | null) ?? undefined;
     },
-    records: {
-      async begin(key, bodyDigest, owner, leaseMs) {
-        const [outcome, bytes] = (await run(scripts.begin, key, bodyDigest, owner, wholeMs(leaseMs))) as Buffer[];
-        const word = String(outcome) as Begun["outcome"];
-        return word === "done" ? { outcome: word, bytes: bytes! } : { outcome: word };
-      },
-      async complete(key, owner, bytes, ttlMs) {
-        if (bytes.length > maxEntryBytes) {
-          await run(scripts.abandon, key, owner);
-          return false;
-        }
-        return (await run(scripts.complete, key, owner, bufferOf(bytes), wholeMs(ttlMs))) === 1;
-      },
-      async abandon(key, owner) {
+    async set(key, bytes, ttlMs) {
+      if (bytes.length > maxEntryBytes) {
+        await connection.command("DEL", cacheKey(key));
+        return false;
+      }
+      await connection.command("SET", cacheKey(key), bufferOf(bytes), "PX", wholeMs(ttlMs));
+      return true;
+    },
+    async delete(key) {
+      await connection.command("DEL", cacheKey(key));
+    },
+    async purge(wanted) {
+      let cursor = "0";
+      let count = 0;
+      do {
+        const pattern = `${escapeGlob(cacheKey(wanted))}*`;
+        const page = (await connection.command("SCAN", cursor, "MATCH", pattern, "COUNT", SCAN_COUNT)) as [Buffer, Buffer[]];
+        cursor = page[0].toString();
+        if (page[1].length > 0) count += Number(await connection.command("UNLINK", ...page[1]));
+      } while (cursor !== "0");
+      return count;
+    },
+  };
+}
+
+/** Records of idempotent requests. Each change is one script. */
+function createClaimRecords({ maxEntryBytes }: DriverOptions, run: Run): StateDriver["records"] {
+  return {
+    async begin(key, bodyDigest, owner, leaseMs) {
+      const [outcome, bytes] = (await run(scripts.begin, key, bodyDigest, owner, wholeMs(leaseMs))) as Buffer[];
+      const word = String(outcome) as Begun["outcome"];
+      return word === "done" ? { outcome: word, bytes: bytes! } : { outcome: word };
+    },
+    async complete(key, owner, bytes, ttlMs) {
+      if (bytes.length > maxEntryBytes) {
         await run(scripts.abandon, key, owner);
-      },
+        return false;
+      }
+      return (await run(scripts.complete, key, owner, bufferOf(bytes), wholeMs(ttlMs))) === 1;
+    },
+    async abandon(key, owner) {
+      await run(scripts.abandon, key, owner);
     },
   };
 }

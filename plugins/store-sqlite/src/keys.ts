@@ -12,13 +12,18 @@ import { withoutNul } from "./text.ts";
  * existing teams: no other writer can act between a check and a write.
  */
 export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kysely<Schema> = database): KeyStore {
-  const find = async (id: string): Promise<KeyRecord | undefined> => {
-    const row = await database().selectFrom("virtual_key").selectAll().where("id", "=", id).executeTakeFirst();
-    return row && toRecord(row);
-  };
+  const reads = keyReads(database);
+  return { ...reads, ...keyWrites(writer, reads.find) };
+}
 
+type Reads = "find" | "findByDigest" | "list" | "ownedTags";
+
+function keyReads(database: () => Kysely<Schema>): Required<Pick<KeyStore, Reads>> {
   return {
-    find,
+    async find(id) {
+      const row = await database().selectFrom("virtual_key").selectAll().where("id", "=", id).executeTakeFirst();
+      return row && toRecord(row);
+    },
     async findByDigest(digest) {
       const row = await database()
         .selectFrom("virtual_key")
@@ -40,6 +45,16 @@ export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kys
         .execute();
       return { keys: rows.map(toRecord), total };
     },
+    async ownedTags(tags) {
+      if (tags.length === 0) return [];
+      const rows = await database().selectFrom("owned_tag").select("tag").distinct().where("tag", "in", tags).execute();
+      return rows.map(({ tag }) => tag);
+    },
+  };
+}
+
+function keyWrites(writer: () => Kysely<Schema>, find: KeyStore["find"]): Omit<KeyStore, Reads> {
+  return {
     async insert(key) {
       const row = { ...toColumns(key), ...rowOf(key) } as KeyTable;
       try {
@@ -77,11 +92,6 @@ export function createKeyStore(database: () => Kysely<Schema>, writer: () => Kys
     async delete(id) {
       const result = await writer().deleteFrom("virtual_key").where("id", "=", id).executeTakeFirst();
       return result.numDeletedRows > 0n;
-    },
-    async ownedTags(tags) {
-      if (tags.length === 0) return [];
-      const rows = await database().selectFrom("owned_tag").select("tag").distinct().where("tag", "in", tags).execute();
-      return rows.map(({ tag }) => tag);
     },
   };
 }

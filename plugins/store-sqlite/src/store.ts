@@ -26,13 +26,7 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
     if (current === undefined) throw new Error(`the sqlite store ${path} is not open: start it first`);
     return current;
   };
-  const fault = (): string | undefined => {
-    if (path === MEMORY) return undefined;
-    const found = identityOf(path);
-    if (current === undefined || found === current.identity) return undefined;
-    const what = found === undefined ? "is missing" : "is another file than at the start";
-    return `The store file ${path} ${what}. Put the file back, or stop the gateway, restore a copy and start it.`;
-  };
+  const fault = (): string | undefined => (current === undefined ? undefined : fileFault(path, current.identity));
   /** A write to a deleted file is lost when the process ends. */
   const writable = (): Opened => {
     const text = fault();
@@ -82,4 +76,13 @@ export function createSqliteStore(config: SqliteConfig, host: StoreHost): Store 
       spent: async (filter, signal) => opened().reader.spent(filter, signal),
     },
   };
+}
+
+/** Why the file that was opened is not the store any more; `undefined` while it is. */
+function fileFault(path: string, identity: string | undefined): string | undefined {
+  if (path === MEMORY) return undefined;
+  const found = identityOf(path);
+  if (found === identity) return undefined;
+  const what = found === undefined ? "is missing" : "is another file than at the start";
+  return `The store file ${path} ${what}. Put the file back, or stop the gateway, restore a copy and start it.`;
 }

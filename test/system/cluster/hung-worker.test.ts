@@ -112,6 +112,26 @@ describe.concurrent("a cluster", () => {
     }
   });
 
+  it("ends a blocked worker whose supervisor was killed", async () => {
+    const workspace = createClusterWorkspace(upstream.baseUrl, "hung_worker_timeout: 60s");
+    workspace.writeStep({ run: `if (exchange.request.model === "openai/still") ${standStill()}` });
+    const gateway = await startGateway(workspace);
+    try {
+      const workers = pidsOf(await waitForWorkers(gateway));
+      const lost = freshChat(gateway, gateway.masterKey, "openai/still").catch(() => "cut");
+      await eventually(
+        "a blocked worker",
+        async () => (await clusterStatus(gateway)).workers.some(({ answers }) => !answers),
+        20_000,
+      );
+      await gateway.kill();
+      await eventually("the end of all workers", () => !workers.some(lives), 20_000);
+      expect(await lost).toBe("cut");
+    } finally {
+      await gateway.dispose();
+    }
+  });
+
   it("of a single process refuses a restart, and keeps running", async () => {
     const gateway = await startGateway({ baseUrl: upstream.baseUrl });
     try {

@@ -1,7 +1,7 @@
 /** The messages between the supervisor and its workers. */
 
 import type { CanaryEnd, CanaryVerdict } from "../generation/rollout/canary.ts";
-import type { RollbackNotice } from "../generation/rollout/auto-rollback.ts";
+import type { RollbackNotice } from "../generation/rollout/state/model.ts";
 import type { Running } from "./generation-agreement.ts";
 import type { StateAnswer, StateQuestion } from "./shared-state-rpc.ts";
 

@@ -6,7 +6,7 @@ import { prepareStart, type StartOptions, type WorkerPlace } from "../prepare-st
 import { formatFinding } from "../config/finding.ts";
 import type { CanaryVerdict } from "../generation/rollout/canary.ts";
 import type { Generation } from "../generation/generation.ts";
-import type { RollbackNotice } from "../generation/rollout/auto-rollback.ts";
+import type { RollbackNotice } from "../generation/rollout/state/model.ts";
 import { createRemoteState } from "./shared-state-rpc.ts";
 import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
@@ -59,7 +59,7 @@ export async function runWorker(given: StartOptions, host: WorkerHost): Promise<
         return;
       }
       case "end-canary":
-        gateway?.endCanary(message.digest, message.end, message.reason);
+        gateway?.countVotes(message.digest, message.end, message.reason);
         return;
       case "follow":
         if (gateway !== undefined) void follow(gateway, message.target, send);

@@ -1,14 +1,6 @@
 /** A generation: everything made from one snapshot, alive until its last lease ends. */
 
-import { within } from "@sluice/kit";
-import {
-  type Authority,
-  type Clock,
-  GatewayError,
-  type GuardrailCatalog,
-  type Lifecycle,
-  type NativeApi,
-} from "@sluice/contract";
+import { type Authority, type Clock, GatewayError, type GuardrailCatalog, type NativeApi } from "@sluice/contract";
 import type { Snapshot } from "../config/snapshot.ts";
 import { blame } from "../pipeline/blame.ts";
 import { type CompiledRoute, compilePipelines } from "../pipeline/compile.ts";
@@ -19,6 +11,7 @@ import { createGenerationParts } from "./create-parts.ts";
 import type { ProcessParts, StandIns } from "./parts.ts";
 import { BuildError } from "./build-error.ts";
 import { testGuardrails } from "./guardrails.ts";
+import { startInstance, stopInstance } from "./lifecycle.ts";
 import { ClosingScope } from "./scope.ts";
 import type { Counter } from "./rollout/counted.ts";
 
@@ -30,9 +23,6 @@ export interface Leaseholder {
   /** Ends what is under way, because the generation's time is up. */
   abort(reason: GatewayError): void;
 }
-
-/** Each plugin may take this long to start. */
-const START_TIMEOUT_MS = 10_000;
 
 /**
  * Builds and starts a generation. A failure closes what was made, and is thrown with the plugin's name. With stand-ins it is a
@@ -56,16 +46,17 @@ export async function buildGeneration(
     const { guardrails } = parts;
     const { routes, instances, shadows } = compilePipelines(snapshot, definitions.steps, ({ use }) => hostFor(use));
     for (const { name, guardrail } of standIns === undefined ? guardrails.list() : []) {
-      scope.defer(() => guardrail.stop?.());
-      await start(guardrail, `guardrail ${name}`).catch((error: unknown) => {
+      scope.defer(() => stopInstance(guardrail, `guardrail ${name}`));
+      await startInstance(guardrail, `guardrail ${name}`).catch((error: unknown) => {
         const use = snapshot.guardrails.find((one) => one.name === name);
         throw use === undefined ? error : blame(error, use.at);
       });
     }
     // Leaves first: the innermost step is ready before the one that calls it.
     for (const { settings, pipeline, step } of instances.toReversed()) {
-      scope.defer(() => step.stop?.());
-      await start(step, `${settings.use} of pipeline ${pipeline}`).catch((error: unknown) => {
+      const name = `${settings.use} of pipeline ${pipeline}`;
+      scope.defer(() => stopInstance(step, name));
+      await startInstance(step, name).catch((error: unknown) => {
         throw blame(error, settings.at);
       });
     }
@@ -82,16 +73,6 @@ export async function buildGeneration(
     await scope.close();
     throw error;
   }
-}
-
-async function start(instance: Lifecycle, name: string): Promise<void> {
-  if (instance.start === undefined) return;
-  const controller = new AbortController();
-  await within(START_TIMEOUT_MS, instance.start(controller.signal), () => {
-    const error = new Error(`${name} did not start within ${START_TIMEOUT_MS} ms.`);
-    controller.abort(error);
-    throw error;
-  });
 }
 
 interface NativeOfProvider {

@@ -38,6 +38,45 @@ interface Remembered {
   readonly untilMs: number;
 }
 
+/** Tags, and whether they stand on a record of the store, with a short memory. */
+class OwnedTags {
+  readonly #keys: KeyRingOptions["keys"];
+  readonly #clock: Clock;
+  readonly #known = new Map<string, { readonly isOwned: boolean; readonly untilMs: number }>();
+  /** Counts the changes: a look-up that began before one is not remembered after it. */
+  #changes = 0;
+
+  constructor(keys: KeyRingOptions["keys"], clock: Clock) {
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  owned(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
+    if (this.#keys.ownedTags === undefined) return [];
+    const nowMs = this.#clock.now();
+    const unknown = tags.filter((tag) => nowMs >= (this.#known.get(tag)?.untilMs ?? 0));
+    if (unknown.length > 0) return this.#load(tags, unknown);
+    return tags.filter((tag) => this.#known.get(tag)?.isOwned === true);
+  }
+
+  forget(): void {
+    this.#changes++;
+    this.#known.clear();
+  }
+
+  async #load(tags: readonly string[], unknown: readonly string[]): Promise<readonly string[]> {
+    const changes = this.#changes;
+    const found = new Set(await this.#keys.ownedTags?.(unknown));
+    const owned = tags.filter((tag) => found.has(tag) || this.#known.get(tag)?.isOwned === true);
+    if (changes === this.#changes) {
+      if (this.#known.size + unknown.length > MEMORY_ENTRIES) this.#known.clear();
+      const untilMs = this.#clock.now() + MEMORY_MS;
+      for (const tag of unknown) this.#known.set(tag, { isOwned: found.has(tag), untilMs });
+    }
+    return owned;
+  }
+}
+
 /** Finds the identity of a key. It never holds a key: hashes compare and look up without telling anything of one. */
 export class KeyRing {
   readonly #pepper: KeyObject;
@@ -46,8 +85,7 @@ export class KeyRing {
   readonly #teams: KeyRingOptions["teams"];
   readonly #clock: Clock;
   readonly #remembered = new Map<string, Remembered>();
-  /** Tags and whether they stand on a record, for the time of `MEMORY_MS`. */
-  readonly #tags = new Map<string, { readonly isOwned: boolean; readonly untilMs: number }>();
+  readonly #tags: OwnedTags;
   /** Declared keys as members of their teams. */
   #members = new WeakMap<Identity, Remembered>();
   readonly #previousMaster: NonNullable<KeyRingOptions["previousMaster"]>;
@@ -70,6 +108,7 @@ export class KeyRing {
     // A key object: from a buffer, Node makes one anew for every digest, at six times the cost.
     this.#pepper = createSecretKey(options.pepper);
     this.#keys = options.keys;
+    this.#tags = new OwnedTags(options.keys, options.clock);
     this.#teams = options.teams;
     this.#clock = options.clock;
     this.#masterFingerprint = this.fingerprint(options.masterKey);
@@ -135,11 +174,7 @@ export class KeyRing {
 
   /** Which of these tags stand on a record of the store. */
   ownedTags(tags: readonly string[]): readonly string[] | Promise<readonly string[]> {
-    if (this.#keys.ownedTags === undefined) return [];
-    const nowMs = this.#clock.now();
-    const unknown = tags.filter((tag) => nowMs >= (this.#tags.get(tag)?.untilMs ?? 0));
-    if (unknown.length > 0) return this.#loadTags(tags, unknown);
-    return tags.filter((tag) => this.#tags.get(tag)?.isOwned === true);
+    return this.#tags.owned(tags);
   }
 
   /** What a team's own list names; `undefined` when there is no such team. */
@@ -151,20 +186,8 @@ export class KeyRing {
   forget(): void {
     this.#changes++;
     this.#remembered.clear();
-    this.#tags.clear();
+    this.#tags.forget();
     this.#members = new WeakMap();
-  }
-
-  async #loadTags(tags: readonly string[], unknown: readonly string[]): Promise<readonly string[]> {
-    const changes = this.#changes;
-    const found = new Set(await this.#keys.ownedTags?.(unknown));
-    const owned = tags.filter((tag) => found.has(tag) || this.#tags.get(tag)?.isOwned === true);
-    if (changes === this.#changes) {
-      if (this.#tags.size + unknown.length > MEMORY_ENTRIES) this.#tags.clear();
-      const untilMs = this.#clock.now() + MEMORY_MS;
-      for (const tag of unknown) this.#tags.set(tag, { isOwned: found.has(tag), untilMs });
-    }
-    return owned;
   }
 
   async #load(presented: string, fingerprint: string): Promise<Identity | undefined> {

@@ -16,6 +16,9 @@ const { beats, thresholdMs, beatMs, owners, endlessMs, logOrigin, reportFd } = w
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a window has an origin, a thread has none.
 const send = (message: "ready" | BlockReport): void => parentPort?.postMessage(message);
 
+/** The supervisor, where one reads `reportFd`. */
+const parent = process.ppid;
+
 let count = Atomics.load(beats, BEAT.count);
 let sinceMs = performance.now();
 let lastLookMs = sinceMs;
@@ -42,6 +45,8 @@ setInterval(() => {
     return;
   }
   const silentMs = nowMs - sinceMs;
+  // A blocked event loop does not notice that the supervisor is gone. Requests of this process cannot end; its rows are in its outbox.
+  if (reportFd !== undefined && silentMs >= endlessMs && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
   if (silentMs >= thresholdMs - beatMs && !isLooking) look();
   if (silentMs >= toldMs * 2) {
     toldMs *= 2;

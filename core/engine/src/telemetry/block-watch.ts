@@ -41,10 +41,10 @@ const THREAD_ENTRY = `
 `;
 
 /** Blocks of one plugin that are not logged yet. */
-interface Untold {
+interface Unlogged {
   count: number;
   totalMs: number;
-  toldAtMs: number;
+  loggedAtMs: number;
 }
 
 /** A watch over the event loop. */
@@ -54,11 +54,29 @@ export interface BlockWatch {
   end(): Promise<void>;
 }
 
+/** Counts the blocks of each plugin, and logs them with a quiet time between two lines. */
+function blockReporter(metrics: MetricRegistry, log: Log): (report: BlockReport) => void {
+  const blocks = metrics.counter(PROCESS_METRICS.blocks);
+  const blockedSeconds = metrics.counter(PROCESS_METRICS.blockedSeconds);
+  const unlogged = new Map<string, Unlogged>();
+  return ({ plugin, blockedMs, at, stack }) => {
+    blocks.with(plugin).add();
+    blockedSeconds.with(plugin).add(blockedMs / 1_000);
+    const nowMs = performance.now();
+    const kept = unlogged.get(plugin) ?? { count: 0, totalMs: 0, loggedAtMs: Number.NEGATIVE_INFINITY };
+    unlogged.set(plugin, kept);
+    kept.count++;
+    kept.totalMs += blockedMs;
+    if (nowMs - kept.loggedAtMs < QUIET_MS) return;
+    const { count, totalMs } = kept;
+    log.warn("the event loop was blocked", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
+    unlogged.set(plugin, { count: 0, totalMs: 0, loggedAtMs: nowMs });
+  };
+}
+
 /** Starts the thread that listens. */
 export function watchBlocks(options: BlockWatchOptions): BlockWatch {
   const { thresholdMs, owners, metrics, log, reportFd, endedAfterMs = 0 } = options;
-  const blocks = metrics.counter(PROCESS_METRICS.blocks);
-  const blockedSeconds = metrics.counter(PROCESS_METRICS.blockedSeconds);
   if (thresholdMs === 0) return { begin: () => Promise.resolve(), end: () => Promise.resolve() };
   const beatMs = Math.max(MIN_BEAT_MS, Math.round(thresholdMs / BEATS));
   const beats = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
@@ -71,26 +89,13 @@ export function watchBlocks(options: BlockWatchOptions): BlockWatch {
     name: "block-watch",
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB, maxYoungGenerationSizeMb: 1 },
   });
-  const untold = new Map<string, Untold>();
-  const tell = ({ plugin, blockedMs, at, stack }: BlockReport): void => {
-    blocks.with(plugin).add();
-    blockedSeconds.with(plugin).add(blockedMs / 1_000);
-    const nowMs = performance.now();
-    const kept = untold.get(plugin) ?? { count: 0, totalMs: 0, toldAtMs: Number.NEGATIVE_INFINITY };
-    untold.set(plugin, kept);
-    kept.count++;
-    kept.totalMs += blockedMs;
-    if (nowMs - kept.toldAtMs < QUIET_MS) return;
-    const { count, totalMs } = kept;
-    log.warn("the event loop was blocked", { plugin, blocked_ms: blockedMs, at, stack, blocks: count, total_ms: totalMs });
-    untold.set(plugin, { count: 0, totalMs: 0, toldAtMs: nowMs });
-  };
+  const report = blockReporter(metrics, log);
   const listens = Promise.withResolvers<void>();
   thread.on("message", (message: "ready" | BlockReport) => {
     if (message === "ready") listens.resolve();
-    else tell(message);
+    else report(message);
   });
-  // Nothing depends on it but the telling.
+  // Without the thread blocks are not reported. Nothing else depends on it.
   thread.on("error", (error) => log.warn("the event loop monitor has stopped", { error }));
   thread.on("exit", () => listens.resolve());
   let timer: NodeJS.Timeout | undefined;

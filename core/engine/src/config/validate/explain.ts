@@ -59,7 +59,6 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
   const standIn = options.standIn(path);
   const found = standIn ?? show(error.data);
   const fault = (message: string, fix: string): Fault => ({ path, on: "value", message, fix });
-  const limit = String(parameters["limit"]);
 
   switch (error.keyword) {
     case "additionalProperties":
@@ -68,16 +67,8 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
       return unknownKey([...path, key], Object.keys(schema.properties ?? {}), options.elsewhere?.([...path, key]));
     }
     case "required":
-    case "dependentRequired": {
-      const key = String(parameters["missingProperty"]);
-      const description = schema.properties?.[key]?.description;
-      return {
-        path,
-        on: "key",
-        message: `${where} lacks \`${key}\``,
-        fix: `add \`${key}:\`${description === undefined ? "" : ` (${trimDot(description)})`}`,
-      };
-    }
+    case "dependentRequired":
+      return missingKey(path, where, String(parameters["missingProperty"]), schema);
     case "type":
       return fault(
         `${where} must be ${typeNames(parameters["type"])}, not ${typeOf(error.data, standIn)}`,
@@ -90,30 +81,6 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
         `${where} must be ${show(parameters["allowedValue"])}, not ${found}`,
         `write ${show(parameters["allowedValue"])}`,
       );
-    case "minimum":
-    case "exclusiveMinimum":
-      return fault(
-        `${where} must be ${error.keyword === "minimum" ? "at least" : "more than"} ${limit}, not ${found}`,
-        "write a larger number",
-      );
-    case "maximum":
-    case "exclusiveMaximum":
-      return fault(
-        `${where} must be ${error.keyword === "maximum" ? "at most" : "less than"} ${limit}, not ${found}`,
-        "write a smaller number",
-      );
-    case "multipleOf":
-      return fault(`${where} must be a multiple of ${String(parameters["multipleOf"])}, not ${found}`, "write a multiple of it");
-    case "minItems":
-      return fault(`${where} needs at least ${limit} ${limit === "1" ? "entry" : "entries"}`, "add one");
-    case "maxItems":
-      return fault(`${where} may have ${limit} entries at most`, "remove entries");
-    case "minProperties":
-      return fault(`${where} needs at least ${limit} ${limit === "1" ? "key" : "keys"}`, "add one");
-    case "minLength":
-      return fault(`${where} ${limit === "1" ? "is empty" : `needs at least ${limit} characters`}`, `write ${describe(schema)}`);
-    case "maxLength":
-      return fault(`${where} may have ${limit} characters at most`, "shorten it");
     case "uniqueItems":
       return fault(
         `${where} lists an entry twice (entries ${Number(parameters["i"]) + 1} and ${Number(parameters["j"]) + 1})`,
@@ -129,8 +96,59 @@ function explain(error: ErrorObject, options: ExplainOptions): Fault {
     case "anyOf":
     case "oneOf":
       return fault(`${where} has none of its allowed forms`, `write ${describe(schema)}`);
-    default:
+    default: {
+      const bound = explainBound(error.keyword, String(parameters["limit"] ?? parameters["multipleOf"]), {
+        where,
+        found,
+        schema,
+      });
+      if (bound !== undefined) return fault(...bound);
       return fault(`${where} is invalid: it ${error.message ?? "breaks a rule"}`, `write ${describe(schema)}`);
+    }
+  }
+}
+
+function missingKey(path: Path, where: string, key: string, { properties }: SchemaView): Fault {
+  const description = properties?.[key]?.description;
+  const what = description === undefined ? "" : ` (${trimDot(description)})`;
+  return { path, on: "key", message: `${where} lacks \`${key}\``, fix: `add \`${key}:\`${what}` };
+}
+
+interface Bounded {
+  readonly where: string;
+  readonly found: string;
+  readonly schema: SchemaView;
+}
+
+/** The message and the fix of a value outside its bounds; `undefined` for another keyword. */
+function explainBound(
+  keyword: string,
+  limit: string,
+  { where, found, schema }: Bounded,
+): readonly [message: string, fix: string] | undefined {
+  switch (keyword) {
+    case "minimum":
+      return [`${where} must be at least ${limit}, not ${found}`, "write a larger number"];
+    case "exclusiveMinimum":
+      return [`${where} must be more than ${limit}, not ${found}`, "write a larger number"];
+    case "maximum":
+      return [`${where} must be at most ${limit}, not ${found}`, "write a smaller number"];
+    case "exclusiveMaximum":
+      return [`${where} must be less than ${limit}, not ${found}`, "write a smaller number"];
+    case "multipleOf":
+      return [`${where} must be a multiple of ${limit}, not ${found}`, "write a multiple of it"];
+    case "minItems":
+      return [`${where} needs at least ${limit} ${limit === "1" ? "entry" : "entries"}`, "add one"];
+    case "maxItems":
+      return [`${where} may have ${limit} entries at most`, "remove entries"];
+    case "minProperties":
+      return [`${where} needs at least ${limit} ${limit === "1" ? "key" : "keys"}`, "add one"];
+    case "minLength":
+      return [`${where} ${limit === "1" ? "is empty" : `needs at least ${limit} characters`}`, `write ${describe(schema)}`];
+    case "maxLength":
+      return [`${where} may have ${limit} characters at most`, "shorten it"];
+    default:
+      return undefined;
   }
 }
 

@@ -5,7 +5,9 @@ import { type Finding, formatFinding } from "../../config/finding.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
 import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
 import type { Generation } from "../generation.ts";
-import type { Judged, RolloutMonitor } from "./rollout-monitor.ts";
+import type { EditContents, EditSource } from "./candidate.ts";
+import type { Judged, RolloutFault, RolloutMonitor } from "./rollout-monitor.ts";
+import type { RollbackNotice } from "./state/model.ts";
 
 /** The outcome of an attempt to apply a configuration. */
 export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
@@ -48,6 +50,9 @@ export interface ApplyOptions {
   readonly hasServed?: boolean;
   /** The author's name, as the caller gives it. */
   readonly author?: string | undefined;
+  /** Where the contents come from, for the history. */
+  readonly source?: EditSource | undefined;
+  readonly contents?: EditContents | undefined;
 }
 
 /** A candidate that waits for its turn. */
@@ -95,8 +100,20 @@ export interface ManagerOptions {
   readonly monitor?: RolloutMonitor;
   /** Returns the number of a candidate with this digest, so that several workers agree on it. */
   readonly numberOf?: (digest: string, last: number) => number;
-  /** Receives verdicts on canaries when several workers decide together. They end it with `endCanary`. */
+  /** Receives verdicts on canaries where several workers decide together. `countVotes` ends the canary. */
   readonly onVerdict?: (verdict: CanaryVerdict) => void;
+  /** Receives the automatic rollbacks that this process decided and applied. */
+  readonly onRollback?: ((notice: RollbackNotice) => void) | undefined;
+}
+
+/** What the rollout asks of the edits: they read contents and write the history. */
+export interface EditPort {
+  /** A canary that began as this edit has ended. */
+  canaryEnded(result: ApplyResult, source: EditSource): void;
+  /** Reads the contents of an earlier generation and applies them in the place of the one that fails. Rejects when it cannot. */
+  rollBack(fault: RolloutFault): Promise<ApplyResult>;
+  /** Reads the files and applies them. */
+  reload(): Promise<ApplyResult>;
 }
 
 /** Maximum findings of a log line. The status has all. */

@@ -1,10 +1,11 @@
 /** Candidates: contents on their way to a generation, and what is known of where they came from. */
 
 import type { OpenedConfig } from "../../config/load.ts";
-import type { ApplyResult } from "./apply.ts";
 import type { CanaryPlan } from "./canary.ts";
+import { digestAsRead, textsOf } from "../history/file-texts.ts";
 import type { FileTexts, GenerationOrigin } from "../history/history.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";
+import type { RolloutContents } from "./state/model.ts";
 
 /** Contents that run instead of the files. */
 export interface PinnedConfig {
@@ -15,28 +16,47 @@ export interface PinnedConfig {
   readonly onDisk: string;
 }
 
-/** Contents to apply, and their author. */
-export interface Candidate {
+/** Where the contents of an edit come from. */
+export interface EditSource {
   readonly opened: OpenedConfig;
   readonly origin: GenerationOrigin;
   readonly held?: PinnedConfig | undefined;
   readonly force?: string | undefined;
-  readonly canary?: CanaryPlan | undefined;
   readonly author?: string | undefined;
-  readonly isRefresh?: boolean;
-  /** The number of the same contents in another worker, which this one follows. */
-  readonly number?: number | undefined;
-  /** The reason of an automatic rollback, and the failing generation. */
+  /** Why the gateway rolls back by itself, and from which generation. */
   readonly fault?: RolloutFault | undefined;
 }
 
-/** A reading of the files that has not ended. */
-export interface Reading {
-  /** It was requested: it replaces what was rolled back. */
-  isAsked: boolean;
-  readonly force: string | undefined;
-  readonly canary: CanaryPlan | undefined;
-  /** The author. */
-  author: string | undefined;
-  readonly result: Promise<ApplyResult>;
+/** Contents that are to be applied, and how. */
+export interface Candidate extends EditSource {
+  readonly canary?: CanaryPlan | undefined;
+  readonly isRefresh?: boolean;
+  /** The number of the same contents in another worker, which this one follows. */
+  readonly number?: number | undefined;
+}
+
+/** What is kept of the contents that run, and of those of a canary. */
+export interface EditContents extends RolloutContents {
+  readonly texts: FileTexts;
+  readonly held: PinnedConfig | undefined;
+  /** What the files were when they were read. */
+  readonly onDisk: string;
+}
+
+/** The contents of a candidate. */
+export function contentsOf({ opened, held }: EditSource): EditContents {
+  return { isPinned: held !== undefined, held, texts: textsOf(opened), onDisk: digestAsRead(opened) };
+}
+
+/** The contents that run instead of the files; `undefined` where the files apply. */
+export function pinnedBy({ running, pinnedBy: by }: RunningContents): PinnedConfig | undefined {
+  if (running === undefined || by === undefined) return undefined;
+  // The files are those of a canary.
+  return by === running ? running.held : { texts: running.texts, onDisk: by.onDisk };
+}
+
+/** The contents that serve all keys, and those that hold the files back. */
+export interface RunningContents {
+  readonly running: EditContents | undefined;
+  readonly pinnedBy: EditContents | undefined;
 }

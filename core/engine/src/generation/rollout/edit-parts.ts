@@ -7,7 +7,6 @@ import type { ManagerStatus } from "./apply.ts";
 import type { DriftedFile } from "../history/file-texts.ts";
 import type { FileTexts, GenerationHistory, HistoryEntry } from "../history/history.ts";
 import type { GenerationManager } from "../manager.ts";
-import type { RolloutMonitor } from "./rollout-monitor.ts";
 
 /** The parts of the process that edits need. */
 export interface EditParts {
@@ -15,8 +14,6 @@ export interface EditParts {
   readonly definitions: Definitions;
   readonly manager: GenerationManager;
   readonly history: GenerationHistory;
-  /** Absent: no automatic rollback. */
-  readonly monitor?: RolloutMonitor | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,95 +1,76 @@
-/** Edits: how contents of files become a generation, by being noticed, by being asked for, or from the history. */
+/** Edits of the configuration: files that were saved, requests to reload or to roll back, and what other workers run. */
 
 import { resolve } from "node:path";
-import { isGatewayError } from "@sluice/contract";
-import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../../config/load.ts";
-import type { Snapshot } from "../../config/snapshot.ts";
 import { type ConfigWatch, watchConfig } from "../../config/files/watch.ts";
+import { type OpenedConfig, type ResolvedConfig, resolveSnapshot } from "../../config/load.ts";
 import { checkCandidate } from "../../lint/check-candidate.ts";
-import type { CanaryEnd, CanaryPlan } from "./canary.ts";
-import type { Candidate, PinnedConfig, Reading } from "./candidate.ts";
 import { withoutUnloaded } from "../cold.ts";
-import type { EditParts, EditStatus, StartedWith } from "./edit-parts.ts";
+import { EditHistory } from "../history/edit-history.ts";
+import { AUTO_ROLLBACK, entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
+import { digestAsRead, digestOnDisk, driftOf } from "../history/file-texts.ts";
+import type { HistoryEntry } from "../history/history.ts";
+import type { ApplyOptions, ApplyResult, EditPort } from "./apply.ts";
+import type { CanaryEnd, CanaryPlan } from "./canary.ts";
+import { type Candidate, contentsOf, type EditSource, type PinnedConfig, pinnedBy } from "./candidate.ts";
 import { ConfigReader } from "./config-reader.ts";
-import { digestAsRead, digestOnDisk, driftOf, textsOf } from "../history/file-texts.ts";
-import {
-  AUTO_ROLLBACK,
-  callerOf,
-  entryOf,
-  type EntryOrigin,
-  entryToFollow,
-  notFound,
-  rollbackTarget,
-} from "../history/entries.ts";
-import { obstacleOf } from "./widens-access.ts";
+import type { EditParts, EditStatus } from "./edit-parts.ts";
+import { type HandedOver, type ReadingOptions, Readings } from "./readings.ts";
 import { type Review, reviewOf } from "./review.ts";
 import type { RolloutFault } from "./rollout-monitor.ts";
-import type { FileTexts, HistoryEntry } from "../history/history.ts";
-import type { ApplyResult } from "./apply.ts";
+import { obstacleOf } from "./widens-access.ts";
 
-const KEPT_ATTEMPTS = 20;
 /** The debounce while older generations drain: a burst of saves makes few generations, and its last edit is live within a second. */
 const BUSY_DEBOUNCE_MS = 500;
 const CALM_DEBOUNCE_MS = 100;
 
-/** The edits of a running gateway. Readings follow one another, so that an older one is never applied after a newer one. */
-export class ConfigEdits {
+/** The edits of a running gateway. */
+export class ConfigEdits implements EditPort {
   readonly #parts: EditParts;
   readonly #reader: ConfigReader;
+  readonly #readings: Readings;
+  readonly #history: EditHistory;
   readonly #watch: ConfigWatch;
   readonly #closing = new AbortController();
-  readonly #attempts: ApplyResult[] = [];
-  #entry: HistoryEntry | undefined;
-  #held: PinnedConfig | undefined;
-  /** The contents that run, and those of a canary. */
-  #running: FileTexts | undefined;
-  #trying: Candidate | undefined;
-  /** The configuration before the running one. */
-  #previous: Snapshot | undefined;
   #opened: OpenedConfig;
-  #lastReading: Promise<unknown> = Promise.resolve();
-  #reading: Reading | undefined;
 
-  /** Begins to watch. `first` is what was started with, `held` its contents when they are not those of the files as they were read. */
-  constructor(parts: EditParts, first: ApplyResult, opened: OpenedConfig, held?: StartedWith) {
+  /** Begins to watch. `first` is the result of the start, which applied `source`; `opened` are the files as they were read. */
+  constructor(parts: EditParts, first: ApplyResult, source: EditSource, opened: OpenedConfig) {
+    const { manager, log } = parts;
     this.#parts = parts;
     this.#reader = new ConfigReader(parts.place, parts.definitions);
+    this.#readings = new Readings({ log, closing: this.#closing.signal, begin: () => manager.beginReading() });
+    this.#history = new EditHistory({ ...parts, live: () => manager.live?.snapshot });
+    this.#history.add(first, source);
     this.#opened = opened;
-    const { onDisk } = held ?? {};
-    this.#held = held === undefined || onDisk === undefined ? undefined : { ...held, onDisk };
-    parts.manager.onCanaryEnd = (result) => this.#canaryEnded(result);
-    const candidate = held === undefined ? opened : this.#reader.held(held.texts);
-    this.#remember(first, { opened: candidate, origin: held === undefined ? "start" : "last_good", held: this.#held });
+    manager.attach(this);
     this.#watch = watchConfig({
       paths: opened.watched,
-      debounceMs: () => (parts.manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
-      // A failure is logged where it happens.
-      onChange: () => void this.#reload(false).catch(() => undefined),
-      onError: (error) => parts.log.warn("watching the configuration failed; polling goes on", { error }),
+      debounceMs: () => (manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
+      // The log has the failure.
+      onChange: () => void this.catchUp().catch(() => undefined),
+      onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
     });
   }
 
   get status(): EditStatus {
-    return {
-      ...this.#parts.manager.status,
-      entry: this.#entry,
-      drift: driftOf(this.#parts.manager.live?.snapshot.files ?? [], this.#opened.documents),
-    };
+    const { manager } = this.#parts;
+    const drift = driftOf(manager.live?.snapshot.files ?? [], this.#opened.documents);
+    return { ...manager.status, entry: this.#history.entry, drift };
   }
 
   /** Generations, newest last, and the last attempts of this process. */
   get history(): { readonly entries: readonly HistoryEntry[]; readonly attempts: readonly ApplyResult[] } {
-    return { entries: this.#parts.history.entries, attempts: this.#attempts };
+    return { entries: this.#parts.history.entries, attempts: this.#history.attempts };
   }
 
   /** Reads the files again and applies them, as a canary where `canary` is given. `force`: a digest that the shrink guard refused. */
   reload(force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
-    return this.#reload(true, force, canary, author);
+    return this.#readFiles({ isAsked: true, force, canary, author });
   }
 
   /** Applies what was saved while nothing watched, as a save would. */
   catchUp(): Promise<ApplyResult> {
-    return this.#reload(false);
+    return this.#readFiles({ isAsked: false });
   }
 
   /** Applies another worker's generation under the same number. `undefined`: it runs here already, or an edit is under way. */
@@ -97,13 +78,13 @@ export class ConfigEdits {
     const { manager, history } = this.#parts;
     const { live } = manager;
     if (live?.number === generation && live.snapshot.digest === digest) return undefined;
-    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
+    if (manager.isBusy || this.#closing.signal.aborted) return undefined;
     const { entry, texts, held } = entryToFollow(history, generation);
-    return this.#inOrder(async () => {
+    return this.#readings.run(async () => {
       const opened = this.#reader.held(texts);
       const resolved = await this.#reader.resolve(opened);
       const force = resolved.snapshot?.digest;
-      return { result: this.#apply({ opened, resolved, origin: entry.origin, held, force, number: generation }) };
+      return { result: this.#apply({ opened, origin: entry.origin, held, force, number: generation }, resolved) };
     });
   }
 
@@ -114,7 +95,11 @@ export class ConfigEdits {
     return ended;
   }
 
-  /** Reviews the files, some of them replaced by texts or removed by a null. Throws `invalid_field`. */
+  canaryEnded(result: ApplyResult, source: EditSource): void {
+    this.#history.addCanary(result, source);
+  }
+
+  /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
   review(files: Readonly<Record<string, string | null>>): Review {
     return reviewOf(this.#reader.overlaid(files), this.#parts.definitions, this.#parts.manager);
   }
@@ -124,35 +109,11 @@ export class ConfigEdits {
    * Without a number: the newest one before what runs that differs from it. Throws `not_found`.
    */
   rollback(generation?: number, author?: string): Promise<ApplyResult> {
-    return this.#back(generation, { author });
+    return this.#readEarlier(generation, { author });
   }
 
-  /** Rolls back a failing generation. `undefined`: an edit is under way, and the next failure reports again. */
-  async goBack(fault: RolloutFault): Promise<ApplyResult | undefined> {
-    const { manager, monitor } = this.#parts;
-    if (manager.isBusy || this.#reading !== undefined || this.#closing.signal.aborted) return undefined;
-    monitor?.settle();
-    return this.#back(fault.previous, { fault });
-  }
-
-  #back(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {
-    return this.#inOrder(async () => {
-      const { place, history, manager, definitions } = this.#parts;
-      const target = rollbackTarget(history.entries, this.#entry, generation);
-      const texts = history.textsOf(target.generation);
-      if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
-        throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
-      }
-      // A rollback by a person replaces the files on disk. An automatic one replaces the files as read, so that a later save applies.
-      const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
-      const held = { texts, contentsOf: target.generation, onDisk };
-      const opened = this.#reader.held(texts);
-      const resolved = await this.#reader.resolve(opened);
-      const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
-      if (obstacle !== undefined) return { result: Promise.resolve(this.#record(manager.refuse([obstacle]))) };
-      const force = resolved.snapshot?.digest;
-      return { result: this.#apply({ opened, resolved, origin: "rollback", held, force, author, fault }) };
-    });
+  rollBack(fault: RolloutFault): Promise<ApplyResult> {
+    return this.#readEarlier(fault.previous, { fault });
   }
 
   /** Ends the watch and what is being read. */
@@ -162,74 +123,59 @@ export class ConfigEdits {
     await this.#parts.history.flush();
   }
 
-  #reload(isAsked: boolean, force?: string, canary?: CanaryPlan, author?: string): Promise<ApplyResult> {
-    const current = this.#reading;
-    if (current !== undefined && current.force === force && current.canary === undefined && canary === undefined) {
-      // A reading ends with a look whether the files are still what was read, so it also answers callers that ask before its end.
-      current.isAsked ||= isAsked;
-      current.author ??= author;
-      return current.result;
-    }
-    const reading: Omit<Reading, "result"> = { isAsked, force, canary, author };
-    const result = this.#inOrder(async () => {
-      const opened = await this.#reader.files(this.#closing.signal).finally(() => {
-        if (this.#reading?.result === result) this.#reading = undefined;
-      });
+  #readEarlier(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {
+    return this.#readings.run(async () => {
+      const { place, history, manager, definitions } = this.#parts;
+      const target = rollbackTarget(history.entries, this.#history.entry, generation);
+      const texts = history.textsOf(target.generation);
+      if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
+        throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
+      }
+      // An operator rolls back from the files on disk; an automatic rollback from those that were read, and a save since then applies.
+      const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
+      const held = { texts, contentsOf: target.generation, onDisk };
+      const opened = this.#reader.held(texts);
+      const resolved = await this.#reader.resolve(opened);
+      const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
+      if (obstacle !== undefined) return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
+      const force = resolved.snapshot?.digest;
+      return { result: this.#apply({ opened, origin: "rollback", held, force, author, fault }, resolved) };
+    });
+  }
+
+  #readFiles(options: ReadingOptions): Promise<ApplyResult> {
+    return this.#readings.files(options, async (reading, onRead): Promise<HandedOver> => {
+      const opened = await this.#reader.files(this.#closing.signal).finally(onRead);
       this.#opened = opened;
       this.#watchFor(opened);
-      const kept = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      const kept = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
       if (kept !== undefined) await this.#reader.prepare(kept.texts);
       // A canary may have ended meanwhile: from here to the manager nothing may come between.
-      const held = reading.isAsked ? undefined : this.#heldAgainst(opened);
+      const held = reading.isAsked ? undefined : heldAgainst(opened, this.#parts.manager);
       if (held !== undefined) {
         const renewed = this.#reader.held(held.texts);
-        const resolved = resolveSnapshot(renewed, this.#parts.definitions.all);
         const origin = held.contentsOf === undefined ? "files" : "rollback";
-        return { result: this.#apply({ opened: renewed, resolved, origin, held, isRefresh: true }) };
+        const resolved = resolveSnapshot(renewed, this.#parts.definitions.all);
+        return { result: this.#apply({ opened: renewed, origin, held, isRefresh: true }, resolved) };
       }
+      const { force, canary, author } = reading;
       const resolved = await this.#reader.resolve(opened);
-      return { result: this.#apply({ opened, resolved, origin: "files", force, canary, author: reading.author }) };
+      return { result: this.#apply({ opened, origin: "files", force, canary, author }, resolved) };
     });
-    this.#reading = Object.assign(reading, { result });
-    return result;
   }
 
-  /** The contents that run on although a file changed: no request asked for it, or only another cause did, such as the file of a secret. */
-  #heldAgainst(opened: OpenedConfig): PinnedConfig | undefined {
-    const held = this.#held;
-    if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
-    if (this.#parts.manager.live?.snapshot.server.reload !== "on_request" || this.#running === undefined) return undefined;
-    return held ?? { texts: this.#running, onDisk: digestOnDisk(opened) };
-  }
-
-  /** Runs a reading after the one before. What it applies is handed to the manager before the next one begins. */
-  #inOrder(read: () => Promise<{ readonly result: Promise<ApplyResult> }>): Promise<ApplyResult> {
-    const reading = this.#lastReading.then(read);
-    this.#lastReading = reading.catch(() => undefined);
-    const applied = reading.then(({ result }) => result);
-    applied.catch((error: unknown) => {
-      if (!this.#closing.signal.aborted && !isGatewayError(error)) this.#parts.log.error("an edit failed", { error });
-    });
-    return applied;
-  }
-
-  async #apply(candidate: Candidate & { readonly resolved: ResolvedConfig }): Promise<ApplyResult> {
+  async #apply(candidate: Candidate, resolved: ResolvedConfig): Promise<ApplyResult> {
     const { manager, definitions, history } = this.#parts;
-    const { opened, resolved, force, canary, author, isRefresh, fault, number } = candidate;
+    const { opened, isRefresh } = candidate;
     this.#watchFor(opened);
     if (resolved.snapshot === undefined) {
       const findings = checkCandidate(resolved, definitions);
-      const refused = manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins));
-      return this.#remember(refused, candidate);
+      return this.#history.add(manager.refuse(withoutUnloaded(findings, manager.live?.snapshot, opened.plugins)), candidate);
     }
-    const hasServed = candidate.origin === "rollback" || number !== undefined;
-    const back = fault && { replaces: fault.generation, reason: fault.reason };
-    const by = fault === undefined ? author : AUTO_ROLLBACK.name;
-    const options = { force, canary, hasServed, author: by, number, ...back, ...(isRefresh === true && { isRefresh }) };
-    const result = this.#remember(await manager.apply(resolved.snapshot, options), candidate);
+    const result = this.#history.add(await manager.apply(resolved.snapshot, applyOptions(candidate)), candidate);
     await history.flush();
-    // The configuration that runs by now is refreshed instead: a secret may have changed.
-    if (isRefresh === true && result.outcome === "superseded") void this.#reload(false).catch(() => undefined);
+    // What runs by now is renewed in its place: a secret may have changed.
+    if (isRefresh === true && result.outcome === "superseded") void this.catchUp().catch(() => undefined);
     return result;
   }
 
@@ -237,64 +183,22 @@ export class ConfigEdits {
   #watchFor({ watched }: OpenedConfig): void {
     this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
+}
 
-  #record(result: ApplyResult): ApplyResult {
-    this.#attempts.push(result);
-    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
-    return result;
-  }
+/** The contents that stay although a file changed: no request asked for it, or the cause is another one, such as the file of a secret. */
+function heldAgainst(opened: OpenedConfig, { contents, live }: EditParts["manager"]): PinnedConfig | undefined {
+  const held = pinnedBy(contents);
+  if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;
+  if (live?.snapshot.server.reload !== "on_request" || contents.running === undefined) return undefined;
+  return held ?? { texts: contents.running.texts, onDisk: digestOnDisk(opened) };
+}
 
-  #remember(result: ApplyResult, candidate: Candidate): ApplyResult {
-    const { opened, origin, held, force } = candidate;
-    // It is written down already, where its canary ended.
-    if (result.outcome === "promoted") return result;
-    this.#record(result);
-    if (result.outcome === "canary") {
-      // The files are the canary's. The generation of all other keys stays, also when a secret changes.
-      if (this.#running !== undefined) this.#held = { texts: this.#running, onDisk: digestOnDisk(this.#opened) };
-      this.#trying = candidate;
-      return result;
-    }
-    if (result.outcome === "applied" || result.outcome === "unchanged") {
-      const isOfCanary = result.outcome === "unchanged" && this.#parts.manager.status.canary !== undefined;
-      if (!isOfCanary) [this.#held, this.#running] = [held, textsOf(opened)];
-    }
-    const { history } = this.#parts;
-    if (result.outcome !== "applied" || result.generation === undefined || result.digest === undefined) return result;
-    const known = history.entries.find((entry) => entry.generation === result.generation);
-    const snapshots = this.#moveOn();
-    if (known !== undefined) {
-      this.#entry = known;
-      return result;
-    }
-    const author = candidate.fault === undefined ? callerOf(candidate.author) : AUTO_ROLLBACK;
-    const { contentsOf, onDisk } = held ?? {};
-    this.#entry = entryOf(result, opened, this.#parts, { origin, contentsOf, onDisk, force, author, ...snapshots });
-    history.add(this.#entry, textsOf(opened));
-    return result;
-  }
-
-  #moveOn(): Pick<EntryOrigin, "from" | "to"> {
-    const from = this.#previous;
-    this.#previous = this.#parts.manager.live?.snapshot;
-    return { from, to: this.#previous };
-  }
-
-  /** A canary has a place in the history from its end on, whatever that was. */
-  #canaryEnded(result: ApplyResult): void {
-    const trying = this.#trying;
-    this.#trying = undefined;
-    if (trying === undefined) return;
-    const { opened } = trying;
-    this.#attempts.push(result);
-    const snapshots = result.outcome === "promoted" ? this.#moveOn() : {};
-    const entry = entryOf(result, opened, this.#parts, { origin: "canary", author: callerOf(trying.author), ...snapshots });
-    const texts = textsOf(opened);
-    if (result.outcome === "promoted") {
-      this.#entry = entry;
-      this.#held = undefined;
-      this.#running = texts;
-    }
-    this.#parts.history.add(result.outcome === "promoted" ? entry : { ...entry, returned: result.reason ?? "" }, texts);
-  }
+/** How a candidate is applied. */
+function applyOptions(candidate: Candidate): ApplyOptions {
+  const { origin, force, canary, author, isRefresh, fault, number } = candidate;
+  const hasServed = origin === "rollback" || number !== undefined;
+  const back = fault && { replaces: fault.generation, reason: fault.reason };
+  const by = fault === undefined ? author : AUTO_ROLLBACK.name;
+  const what = { source: candidate, contents: contentsOf(candidate), ...(isRefresh === true && { isRefresh }) };
+  return { force, canary, hasServed, author: by, number, ...back, ...what };
 }

@@ -111,13 +111,13 @@ describe("the rollout monitor", () => {
     expect(watch.judged).toBeUndefined();
   });
 
-  it("observes contents once, then drops their requests", () => {
+  it("forgets the requests of a generation that is left", () => {
     swapAfter(50);
     end(next, 20, 20);
     watch.settle();
     const [third, again] = [generationOf(3, "digest-1"), generationOf(4, "digest-2")];
     watch.follow(third, next, false);
-    watch.follow(again, third, true);
+    watch.follow(again, third, false);
     end(again, 40, 40);
     expect(faults).toHaveLength(1);
     const fifth = generationOf(5);

@@ -1,7 +1,6 @@
-/** The watch over a swap: whether the requests of a new generation fail where those before it did not. */
+/** Counts the requests of a new live generation, and finds whether they fail where those before it did not. */
 
 import type { Clock } from "@sluice/contract";
-import { BoundedMap } from "../../config/bounded-map.ts";
 import type { AutoRollbackSettings, Snapshot } from "../../config/snapshot.ts";
 import type { Generation } from "../generation.ts";
 import { EndedByKey, type EndedRequest, evidenceOf } from "./ended-by-key.ts";
@@ -22,19 +21,17 @@ export interface Judged extends Ended {
   readonly before: Ended;
 }
 
-/** Why a generation is not to stay. */
+/** Why a generation is to be left. */
 export interface RolloutFault {
   readonly generation: number;
-  /** The one before it. */
+  /** The generation before it. */
   readonly previous: number;
-  /** For a person. */
+  /** For people. */
   readonly reason: string;
 }
 
 /** Requests before a swap that it is compared with. */
 const KEPT = 100;
-/** Contents that failed: the monitor rolls back from them once only. */
-const KEPT_DIGESTS = 1_000;
 
 interface Watched {
   readonly generation: Generation;
@@ -47,14 +44,13 @@ interface Watched {
 
 /** Follows the generation that serves all keys. */
 export class RolloutMonitor {
-  /** Called for each request that shows the fault, until `settle`. */
+  /** Receives the fault at each request that shows it, until `settle`. */
   onFault: (fault: RolloutFault) => unknown = () => undefined;
   /** Faults that were settled. */
   failing = 0;
   readonly #settings: AutoRollbackSettings;
   readonly #clock: Clock;
-  readonly #settled = new BoundedMap<true>(KEPT_DIGESTS);
-  /** The ends of the newest requests, the newest last. */
+  /** How the newest requests ended, the newest last. */
   #newest: EndedRequest[] = [];
   #live: Generation | undefined;
   #watched: Watched | undefined;
@@ -79,9 +75,9 @@ export class RolloutMonitor {
     };
   }
 
-  /** A generation serves all keys from now on. Judged is an edit alone: not a start, and not what has served before. */
-  follow(generation: Generation, previous: Generation | undefined, isEdit: boolean): void {
-    const isJudged = isEdit && previous !== undefined && this.#settled.get(generation.snapshot.digest) === undefined;
+  /** A generation serves all keys from now on. `isTrial`: it is judged beside the requests of the previous one. */
+  follow(generation: Generation, previous: Generation | undefined, isTrial: boolean): void {
+    const isJudged = isTrial && previous !== undefined;
     const before = new EndedByKey();
     for (const ended of this.#newest) before.add(ended);
     this.#live = generation;
@@ -99,11 +95,10 @@ export class RolloutMonitor {
     generation.tally = { add: (counted: Counted) => this.#count(generation, counted, change) };
   }
 
-  /** Records that the finding was handled: these contents are not observed again, and their requests are no baseline. */
+  /** The trial is over, because the generation is left. Its requests are no measure for the next one. */
   settle(): void {
     if (this.#watched === undefined) return;
     this.failing += 1;
-    this.#settled.set(this.#watched.generation.snapshot.digest, true);
     this.#newest = [...this.#watched.earlier];
     this.#watched = undefined;
   }

@@ -24,6 +24,45 @@ const WHICH = "a key, or its id (token_id)";
 
 /** The routes that make and change keys. Each is one statement at the store and holds from the next request on. */
 export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
+  return { ...newSecrets(parts), ...keyChanges(parts) };
+}
+
+/** Routes whose answer shows a new key: the only time that the key itself is shown. */
+function newSecrets(parts: KeyRouteParts): AdminRoutes {
+  const { keys, keyRing, clock, log } = parts;
+  return {
+    async "POST /key/generate"({ body }) {
+      const nowMs = clock.now();
+      const { members, names } = readRecordChanges(body, KEY_FIELDS, [], nowMs);
+      refuseDeclaredAlias(parts, members["alias"]);
+      const key = newKey();
+      const id = `key_${randomBytes(9).toString("base64url")}`;
+      const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
+      const defaults = defaultsBeside(parts.defaults(), members);
+      const record: KeyRecord = { ...EMPTY_KEY, ...defaults, ...members, ...secret, id, createdAtMs: nowMs };
+      const outcome = await keys.insert(record);
+      if (outcome !== "added") throw conflict(outcome, members);
+      keyRing.forget();
+      audit(log, { action: "key.generate", keyId: id, fields: names });
+      return { key, ...keyView(record) };
+    },
+    async "POST /key/regenerate"({ body }) {
+      refuseUnknown(Object.keys(body), ["key", "grace_period"], "field");
+      const nowMs = clock.now();
+      const previousUntilMs = graceEnd(body, nowMs);
+      const { id } = await findOwnKey(parts, requiredText(body, "key", WHICH), "key");
+      const key = newKey();
+      const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
+      const record = accepted(await keys.rotate(id, rotation), {});
+      keyRing.forget();
+      audit(log, { action: "key.regenerate", keyId: id, fields: body["grace_period"] === undefined ? [] : ["grace_period"] });
+      return { key, ...keyView(record) };
+    },
+  };
+}
+
+/** Routes that change keys, or delete them. */
+function keyChanges(parts: KeyRouteParts): AdminRoutes {
   const { keys, keyRing, clock, log } = parts;
 
   const change = async (asked: string, action: string, { members, names }: Changes): Promise<JsonObject> => {
@@ -43,22 +82,6 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
     };
 
   return {
-    async "POST /key/generate"({ body }) {
-      const nowMs = clock.now();
-      const { members, names } = readRecordChanges(body, KEY_FIELDS, [], nowMs);
-      refuseDeclaredAlias(parts, members["alias"]);
-      const key = newKey();
-      const id = `key_${randomBytes(9).toString("base64url")}`;
-      const secret = { digest: keyRing.digest(key), last4: key.slice(-4) };
-      const defaults = defaultsBeside(parts.defaults(), members);
-      const record: KeyRecord = { ...EMPTY_KEY, ...defaults, ...members, ...secret, id, createdAtMs: nowMs };
-      const outcome = await keys.insert(record);
-      if (outcome !== "added") throw conflict(outcome, members);
-      keyRing.forget();
-      audit(log, { action: "key.generate", keyId: id, fields: names });
-      // The only time the key itself is shown.
-      return { key, ...keyView(record) };
-    },
     async "POST /key/update"({ body }) {
       const changes = readRecordChanges(body, KEY_FIELDS, ["key"], clock.now());
       return change(requiredText(body, "key", WHICH), "key.update", changes);
@@ -79,18 +102,6 @@ export function keyRoutes(parts: KeyRouteParts): AdminRoutes {
           param: Object.keys(body)[0] ?? "keys",
         });
       return { deleted_keys: deleted };
-    },
-    async "POST /key/regenerate"({ body }) {
-      refuseUnknown(Object.keys(body), ["key", "grace_period"], "field");
-      const nowMs = clock.now();
-      const previousUntilMs = graceEnd(body, nowMs);
-      const { id } = await findOwnKey(parts, requiredText(body, "key", WHICH), "key");
-      const key = newKey();
-      const rotation = { digest: keyRing.digest(key), last4: key.slice(-4), previousUntilMs };
-      const record = accepted(await keys.rotate(id, rotation), {});
-      keyRing.forget();
-      audit(log, { action: "key.regenerate", keyId: id, fields: body["grace_period"] === undefined ? [] : ["grace_period"] });
-      return { key, ...keyView(record) };
     },
   };
 }

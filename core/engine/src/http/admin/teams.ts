@@ -29,9 +29,14 @@ const WHICH = "the id of a team";
 /** Keys that the page of one team shows; `GET /key/list?team_id=` shows them all. */
 const SHOWN_KEYS = 100;
 
-/** The routes of teams. A change holds from the next request of every key of the team on. */
+/** The routes of teams. */
 export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
-  const { teams, keys, keyRing, clock, log, declared } = parts;
+  return { ...teamChanges(parts), ...teamPages(parts) };
+}
+
+/** Changes of teams. A change holds from the next request of every key of the team on. */
+function teamChanges(parts: TeamRouteParts): AdminRoutes {
+  const { teams, keyRing, clock, log } = parts;
 
   const change = async (id: string, action: string, { members, names }: Changes): Promise<TeamRecord> => {
     const record = await teams.update(id, members as TeamChanges);
@@ -85,6 +90,13 @@ export function teamRoutes(parts: TeamRouteParts): AdminRoutes {
       if (deleted.length === 0) throw noTeam("team_ids");
       return { deleted_teams: deleted };
     },
+  };
+}
+
+/** Teams as they are. */
+function teamPages(parts: TeamRouteParts): AdminRoutes {
+  const { teams, keys, declared } = parts;
+  return {
     async "GET /team/info"({ query }) {
       refuseUnknown(query.keys(), ["team_id"], "query parameter");
       const id = query.get("team_id") ?? "";
