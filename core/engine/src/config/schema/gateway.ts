@@ -88,7 +88,8 @@ export const gatewaySchema: JsonSchema = {
   required: ["version", "plugins", "models"],
   properties: {
     version: { const: 1, description: "The version of this file's format." },
-    server: serverSchema,
+    // A default at its root would be refused where the section is checked alone.
+    server: { ...serverSchema, default: {} },
     store: { ...useSchema, default: { use: "sqlite" }, description: "The store of keys, teams and the ledger." },
     shared: {
       ...useSchema,

@@ -17,7 +17,6 @@ export const serverSchema: JsonSchema = {
   type: "object",
   description: "Listeners and limits of the process. An edit here needs a restart.",
   additionalProperties: false,
-  default: {},
   properties: {
     host: HOST,
     port: {
