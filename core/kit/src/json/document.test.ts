@@ -6,7 +6,7 @@ import { documentOf, jsonReply, parsedDocument, replaceMember, writtenDocument }
 import { hostileTexts, objectText, valueText } from "./json-text.fixture.ts";
 import { readMembers } from "./members.ts";
 
-const MAX_MS = 1_000;
+const MAX_MS = 10_000;
 
 const name = fc
   .oneof(fc.constantFrom("model", "seed", "a", "", "stream_options"), fc.string({ maxLength: 8 }))
