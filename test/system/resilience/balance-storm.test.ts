@@ -74,7 +74,8 @@ it(`${PER_SECOND} requests a second reach an upstream that is down hardly ever, 
   );
   // Those that were under way together when the fifth failure came, and the probes.
   expect(reached).toBeLessThan(50);
-  expect(p99Ms).toBeLessThan(300);
+  // A refusal that waited for a call would take its timeout, ten seconds and more.
+  expect(p99Ms).toBeLessThan(5_000);
 });
 
 it("without ejections, retries still add no more than a fifth to the load", async () => {

@@ -137,11 +137,11 @@ test("stops when the caller has left, and answers the next question", async () =
   await store.stop();
 });
 
-test("says after five seconds that the answer takes too long", async () => {
+test("says after fifteen seconds that the first answer takes too long", async () => {
   const store = await openStore("file");
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const asked = store.ledger.days({}).catch((error: unknown) => error);
-  vi.advanceTimersByTime(5_000);
+  vi.advanceTimersByTime(15_000);
   expect(await asked).toMatchObject({ code: "deadline_exceeded", status: 504 });
   vi.useRealTimers();
   await store.stop();
