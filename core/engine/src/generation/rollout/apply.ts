@@ -3,19 +3,12 @@
 import type { Log } from "@sluice/contract";
 import { type Finding, formatFinding } from "../../config/finding.ts";
 import type { Snapshot } from "../../config/snapshot.ts";
-import type { Canary, CanaryEnd, CanaryPlan, CanaryVerdict } from "./canary.ts";
+import type { Canary, CanaryPlan, CanaryVerdict } from "./canary.ts";
 import type { Generation } from "../generation.ts";
 import type { EditContents, EditSource } from "./candidate.ts";
+import type { ApplyOutcome } from "./outcome.ts";
 import type { Judged, RolloutFault, RolloutMonitor } from "./rollout-monitor.ts";
 import type { RollbackNotice } from "./state/model.ts";
-
-/** The outcome of an attempt to apply a configuration. */
-export type ApplyOutcome = "applied" | "unchanged" | "refused" | "superseded" | "canary" | CanaryEnd;
-
-/** The counts of outcomes before the first attempt. */
-export function noOutcomes(): Record<ApplyOutcome, number> {
-  return { applied: 0, unchanged: 0, refused: 0, superseded: 0, canary: 0, promoted: 0, returned: 0 };
-}
 
 /** An attempt to apply a configuration. */
 export interface ApplyResult {

@@ -3,7 +3,8 @@
 import type { Clock, Log } from "@sluice/contract";
 import type { Finding } from "../../config/finding.ts";
 import type { Generation } from "../generation.ts";
-import { type ApplyOutcome, type ApplyResult, logResult, noOutcomes, type Waiting } from "./apply.ts";
+import { type ApplyResult, logResult, type Waiting } from "./apply.ts";
+import { type ApplyOutcome, noOutcomes } from "./outcome.ts";
 import type { CanaryEnded, Settled } from "./state/model.ts";
 
 /** Counts and logs results. */

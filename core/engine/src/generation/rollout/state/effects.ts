@@ -1,6 +1,6 @@
 /** Effects of the rollout: how results are written, and how transitions are joined. */
 
-import type { ApplyOutcome } from "../apply.ts";
+import type { ApplyOutcome } from "../outcome.ts";
 import type { Reduced, RolloutEdit, RolloutEffect, RolloutGeneration, Settled } from "./model.ts";
 
 /** The result of an edit. It is logged and counted, unless `isReported` is false. */

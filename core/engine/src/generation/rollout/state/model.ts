@@ -1,7 +1,7 @@
 /** What the rollout knows: its state, the events that it takes and the effects that it asks for. `reduce.ts` has the transitions. */
 
 import type { Finding } from "../../../config/finding.ts";
-import type { ApplyOutcome } from "../apply.ts";
+import type { ApplyOutcome } from "../outcome.ts";
 import type { CanaryEnd, CanaryPlan, CanaryVerdict } from "../canary.ts";
 import type { RolloutFault } from "../rollout-monitor.ts";
 
