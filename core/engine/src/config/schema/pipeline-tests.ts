@@ -179,7 +179,7 @@ export const testsSchema: JsonSchema = {
       timeout: {
         type: "string",
         format: "duration",
-        default: "2s",
+        default: "5s",
         description: "Maximum time of the test, at most `10s`.",
       },
       expect: expectSchema,
