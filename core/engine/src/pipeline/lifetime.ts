@@ -48,7 +48,7 @@ export class ExchangeLifetime implements Lifetime {
     this.#isOver = true;
     const settled = this.#settled;
     this.#settled = [];
-    for (const tell of settled) tell();
+    for (const callback of settled) callback();
   }
 
   #timeOut(limitMs: number, name: string, leftMs = limitMs): NodeJS.Timeout {

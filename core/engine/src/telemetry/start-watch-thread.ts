@@ -11,8 +11,9 @@ import type { StartWatchData } from "./start-watch.ts";
 const LOOK_MS = 250;
 /** How long the stack is waited for. Code that V8 cannot stop shows none. */
 const STACK_MS = 10_000;
-/** The share of the time that a loop has a processor on a busy machine; below it, it is waited for this many times as long. */
+/** The least share of the time in which a loop has a processor, also on a busy machine. */
 const BUSY_SHARE = 0.25;
+/** Code that uses less of a processor is named after this many times the limit. */
 const SLEEP_FACTOR = 4;
 const EXIT_FINDINGS = 1;
 const STDOUT = 1;
@@ -31,7 +32,7 @@ const OWN = [
 
 let last = Atomics.load(beats, 0);
 let silentLooks = 0;
-let isTold = false;
+let isReported = false;
 let isLooking = false;
 /** The plugin files on the stack at half the time; `undefined` before that look. */
 let seenAtHalf: ReadonlySet<string> | undefined;
@@ -41,18 +42,21 @@ const parent = process.ppid;
 setInterval(() => {
   const now = Atomics.load(beats, 0);
   // Looks are counted and not time: a machine that stood still is no plugin's doing.
-  silentLooks = now === last ? silentLooks + 1 : 0;
-  if (silentLooks === 0) {
-    seenAtHalf = undefined;
-    cpuBefore = process.cpuUsage();
-  }
+  if (now === last) silentLooks++;
+  else countAnew();
   last = now;
   // A held event loop cannot notice that the supervising process is gone.
-  if (isTold && isWorker() && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-  if (isTold || isLooking || !isHeldFor(seenAtHalf === undefined ? heldMs / 2 : heldMs)) return;
+  if (isReported && isWorker() && process.ppid !== parent) kill();
+  if (isReported || isLooking || !isHeldFor(seenAtHalf === undefined ? heldMs / 2 : heldMs)) return;
   isLooking = true;
   look();
 }, LOOK_MS);
+
+function countAnew(): void {
+  silentLooks = 0;
+  seenAtHalf = undefined;
+  cpuBefore = process.cpuUsage();
+}
 
 function isWorker(): boolean {
   return whenHeld.kind === "report" && whenHeld.reportFd !== undefined;
@@ -75,7 +79,7 @@ function look(): void {
   const session = new Session();
   session.connectToMainThread();
   const urls = new Map<string, string>();
-  const unseen = setTimeout(() => tell(undefined, kill), STACK_MS);
+  const unseen = setTimeout(() => conclude(undefined, kill), STACK_MS);
   session.on("Debugger.scriptParsed", ({ params: { scriptId, url } }) => urls.set(scriptId, url));
   session.once("Debugger.paused", ({ params: { callFrames } }) => {
     clearTimeout(unseen);
@@ -110,19 +114,16 @@ function look(): void {
  */
 function judge(frames: readonly BlockFrame[], end: () => void): void {
   const ofPlugins = frames.filter(({ url }) => isOfPlugin(url));
-  const held = seenAtHalf === undefined ? undefined : ofPlugins.find(({ url }) => seenAtHalf?.has(url));
-  if (held !== undefined) return tell(held, end);
+  const held = ofPlugins.find(({ url }) => seenAtHalf?.has(url));
+  if (held !== undefined) conclude(held, end);
+  else if (seenAtHalf === undefined && ofPlugins.length > 0) seenAtHalf = new Set(ofPlugins.map(({ url }) => url));
   // A large configuration is the gateway's own work: its time counts anew.
-  const isAnew = ofPlugins.length === 0 || seenAtHalf !== undefined;
-  seenAtHalf = isAnew ? undefined : new Set(ofPlugins.map(({ url }) => url));
-  if (!isAnew) return;
-  silentLooks = 0;
-  cpuBefore = process.cpuUsage();
+  else countAnew();
 }
 
-/** `held`: `undefined` where the stack could not be read. */
-function tell(held: BlockFrame | undefined, end: () => void): void {
-  isTold = true;
+/** Ends the watch with a report. `held`: `undefined` where the stack could not be read. */
+function conclude(held: BlockFrame | undefined, end: () => void): void {
+  isReported = true;
   if (whenHeld.kind === "report") report(held);
   else {
     print(held);

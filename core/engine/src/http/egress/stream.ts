@@ -14,9 +14,9 @@ const GRACE_MS = 250;
 
 /**
  * Writes a stream to its end. Frames that are there at once go out in one write. A failure becomes one error event and no
- * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the
- * text to write before it: comments, and events that it makes after the stream's `last` frame. A stream that has nothing to say for `heartbeatMs` writes a comment. `signal` ends it, whatever a
- * step has made of it: its reason is then the failure.
+ * end mark; it is returned, not thrown. `settle` makes the rows durable before the client sees the end, and returns the text to
+ * write before it: comments, and events that follow the stream's `last` frame. A stream without a frame for `heartbeatMs`
+ * milliseconds writes a comment. `signal` ends the stream, also one that a step replaced: its reason is then the failure.
  */
 export async function writeStream(
   response: ServerResponse,

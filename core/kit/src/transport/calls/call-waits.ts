@@ -29,12 +29,11 @@ export class CallWaits {
     this.#race?.end();
   }
 
-  /** `onOver` is called after a round trip, behind everything that could be read until then. */
+  /** `onOver` is called after a round trip. A loss that arrived until then is read before, as for each deadline. */
   beginRace(openedInMs: number, onOver: () => void): void {
     const roundTripMs = Math.ceil(openedInMs / RACE_STEP_MS) * RACE_STEP_MS;
     const raceMs = Math.min(MAX_RACE_MS, Math.max(MIN_RACE_MS, roundTripMs));
-    // A loss may wait to be read while the event loop is busy. It is read before the immediate runs.
-    this.#race = deadlinesOf(raceMs).begin(() => void setImmediate(onOver));
+    this.#race = deadlinesOf(raceMs).begin(onOver);
   }
 
   endRace(): void {
