@@ -21,12 +21,6 @@ const EXCEPTIONS = [
   "core/runtime/src/guard/guardrail-set.ts: GuardrailSet",
   "core/runtime/src/guard/stream/stream.ts: GuardedStream",
   "core/runtime/src/passthrough/json-values.ts: JsonValues",
-  "plugins/standard/src/balance/index.ts: balance.create",
-  "plugins/standard/src/balance/index.ts: run",
-  "plugins/standard/src/deployments/breaker.ts: Breaker",
-  "plugins/standard/src/deployments/lease.ts: Lease",
-  "plugins/standard/src/provider/index.ts: provider.create",
-  "plugins/standard/src/provider/index.ts: run",
 ];
 
 // `core/testing` holds suites of tests.

@@ -27,8 +27,13 @@ export interface OutputOptions {
   readonly clock: Clock;
   /** The attempt's beginning on the monotonic clock. */
   readonly startedMs: number;
-  /** Called once, when the first unreadable event is left out. */
-  readonly onDropped?: (() => void) | undefined;
+  readonly dropListener?: DropListener | undefined;
+}
+
+/** Receives the first unreadable event of a stream that is left out. */
+export interface DropListener {
+  /** Called once for a stream. */
+  dropped(): void;
 }
 
 /** An output that readers of both framings write to. */
@@ -132,9 +137,9 @@ export class StreamOutput implements StreamSink, FormedOutput {
   }
 
   dropped(): void {
-    const { attempt, onDropped } = this.#options;
+    const { attempt, dropListener } = this.#options;
     attempt.drop();
-    if (attempt.droppedEvents === 1) onDropped?.();
+    if (attempt.droppedEvents === 1) dropListener?.dropped();
   }
 
   usage(usage: Usage): void {

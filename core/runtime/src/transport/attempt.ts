@@ -20,6 +20,7 @@ import { asGatewayError } from "@sluice/kit/internals";
 import type { CommitAfter } from "./hold.ts";
 import { localResponse } from "./calls/local.ts";
 import type { FirstContent } from "./replies/first-content.ts";
+import type { DropListener } from "../stream/output.ts";
 import { openStream } from "./stream.ts";
 import { wholeAsStream } from "./replies/whole-stream.ts";
 import type { ConnectionPlace } from "@sluice/kit/internals";
@@ -47,8 +48,7 @@ export interface AttemptOptions {
   readonly hold?: ((bytes: number) => boolean) | undefined;
   /** The maximum time of a stream without content. Absent: unlimited while events arrive. */
   readonly firstContent?: FirstContent | undefined;
-  /** Called once, when an unreadable event of the stream is left out. */
-  readonly onDropped?: (() => void) | undefined;
+  readonly dropListener?: DropListener | undefined;
   /** The maximum time to the first byte. Absent: the provider's. */
   readonly firstByteMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -116,7 +116,7 @@ interface Sent {
 }
 
 async function run(options: AttemptOptions, startedMs: number, sent: Sent): Promise<Reply> {
-  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, onDropped } = options;
+  const { provider, request, call, attempt, clock, includeUsage, commitAfter, firstContent, dropListener } = options;
   const { translation } = provider;
   const response = call.kind === "local" ? localResponse(call) : await send(options, call, sent);
   attempt.respond(response.status, upstreamRequestId(response.headers));
@@ -130,7 +130,7 @@ async function run(options: AttemptOptions, startedMs: number, sent: Sent): Prom
     const translator = translation.stream(request);
     const { replyId } = request;
     const clean = (error: unknown): unknown => errorWithoutCredential(error, sent.headers);
-    const bounds = { commitAfter, firstContent, onDropped, clean };
+    const bounds = { commitAfter, firstContent, dropListener, clean };
     const { framing } = translation;
     return openStream({ response, translator, framing, attempt, replyId, includeUsage, clock, startedMs, ...bounds });
   }

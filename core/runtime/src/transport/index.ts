@@ -17,4 +17,5 @@ export { type MediaInliner, createMediaInliner } from "./media/inline.ts";
 export type { MediaKind } from "./media/type.ts";
 export type { FirstContent } from "./replies/first-content.ts";
 export { wholeAsStream } from "./replies/whole-stream.ts";
+export type { DropListener } from "../stream/output.ts";
 export { type ScriptedAnswer, type ScriptedCall, createScriptedUpstream } from "./scripted.ts";

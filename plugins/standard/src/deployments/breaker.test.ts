@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fakeClock } from "@sluice/testing";
-import { Breaker, type BreakerSettings, type Failed, type Trial } from "./breaker.ts";
+import { Breaker, type BreakerSettings, type Failed } from "./breaker.ts";
+import type { Trial } from "./breaker-trials.ts";
 
 const SETTINGS: BreakerSettings = { consecutive: 5, ratio: 0.5, minRequests: 20, ejectionMs: 5_000, maxEjectionMs: 60_000 };
 

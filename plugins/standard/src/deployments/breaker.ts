@@ -1,30 +1,22 @@
 /** The circuit breaker of a callee: ejection, its duration, and recovery. */
 
-import { type Evidence, FailuresByKey } from "./breaker-evidence.ts";
-import { FailureWindow } from "./breaker-window.ts";
+import type { Evidence } from "./breaker-evidence.ts";
+import { type FailureLimits, Outcomes } from "./breaker-outcomes.ts";
+import { type Trial, Trials } from "./breaker-trials.ts";
 
-/** The settings of a breaker. They belong to a configuration; the breaker's state outlives it. */
-export interface BreakerSettings {
-  /** Failures in a row that eject. */
-  readonly consecutive: number;
-  /** The share of failures that ejects, from 0 to 1. */
-  readonly ratio: number;
-  /** Minimum attempts of the last ten seconds before the share counts. */
-  readonly minRequests: number;
+/** How long an ejection lasts. */
+export interface EjectionTimes {
   readonly ejectionMs: number;
   readonly maxEjectionMs: number;
   /** The duration of every ejection while another model can answer. Absent: the usual duration. */
   readonly replacedEjectionMs?: number;
 }
 
+/** The settings of a breaker. They belong to a configuration; the breaker's state outlives it. */
+export interface BreakerSettings extends FailureLimits, EjectionTimes {}
+
 /** The change by a verdict. */
 export type BreakerChange = "ejected" | "recovered" | undefined;
-
-/** A request that tries whether an ejected target works again. */
-export interface Trial {
-  readonly key: string;
-  readonly startedMs: number;
-}
 
 /** The state of an attempt. Times are on the monotonic clock. */
 export interface Standing {
@@ -49,36 +41,26 @@ export interface Failed extends Standing, Evidence {
 
 type Ejecting = Pick<Failed, "key" | "isAfterHead" | "isCut" | "retryAfterMs" | "isReplaceable">;
 
-/** A trial is alone for this time. Then another one may begin beside it. */
-const TRIAL_MS = 3_000;
-/** For this time the key that caused an ejection, or had the last trial, yields the trial to other keys. */
-const PRECEDENCE_MS = 5_000;
 /** A model's only target that the share of failures ejected still serves every tenth request. */
 const THROUGH_EVERY = 10;
 
 /** Closed: requests pass. Open: no request passes until the ejection ends. Half open: one request, the trial, decides. */
 export class Breaker {
-  readonly #window = new FailureWindow();
-  readonly #byKey = new FailuresByKey();
-  #consecutive = 0;
+  readonly #outcomes = new Outcomes();
+  readonly #trials = new Trials();
   #isOpen = false;
   #openedAtMs = -Infinity;
   #openUntilMs = 0;
   #closedAtMs = -Infinity;
   /** Ejections without a lasting recovery between them: each doubles the next duration. */
   #step = 0;
-  #trial: Trial | undefined;
   /** The trial whose response began, and ended the ejection; until the next success its failure renews the ejection. */
   #begun: Trial | undefined;
   /** The proof of recovery. After failures behind the head or within the reply, only a later point proves it. */
   #proof: "head" | "content" | "end" = "head";
   #isByShare = false;
-  /** The key of the newest ejecting failure, or of the newest trial: other keys go first. */
-  #suspect: string | undefined;
-  #suspectSinceMs = -Infinity;
-  /** The time at which another key was refused. */
-  #knockedMs = -Infinity;
-  #knocks = 0;
+  /** Requests that asked to pass an ejection by the share of failures. */
+  #asked = 0;
 
   /** Ejections, failed trials included, without a lasting recovery between them. */
   get ejectionsInRow(): number {
@@ -86,7 +68,7 @@ export class Breaker {
   }
 
   get consecutive(): number {
-    return this.#consecutive;
+    return this.#outcomes.failuresInRow;
   }
 
   /** The end of the ejection; `undefined` while closed. */
@@ -101,46 +83,38 @@ export class Breaker {
 
   /** Milliseconds until another request may try; 0 when one may now. */
   waitMs(nowMs: number): number {
-    if (!this.#isOpen) return 0;
-    const trialMs = this.#trial === undefined ? 0 : this.#trial.startedMs + TRIAL_MS;
-    return Math.max(0, this.#openUntilMs - nowMs, trialMs - nowMs);
+    return this.#isOpen ? Math.max(0, this.#freeMs() - nowMs) : 0;
   }
 
   /** Whether a request of a key may pass, as a trial or without one. */
   isAdmitting(nowMs: number, key: string): boolean {
     if (!this.#isOpen) return true;
-    if (this.waitMs(nowMs) > 0) return false;
-    // A failure of another key is stronger evidence, and one key must not take every trial.
-    const isTheirs = key === this.#suspect && this.#knockedMs >= this.#suspectSinceMs;
-    const freeMs = Math.max(this.#openUntilMs, this.#trial === undefined ? 0 : this.#trial.startedMs + TRIAL_MS);
-    return !isTheirs || nowMs >= freeMs + PRECEDENCE_MS;
+    const freeMs = this.#freeMs();
+    return nowMs >= freeMs && this.#trials.admits(key, freeMs, nowMs);
   }
 
   /** Records that a request of a key was refused or redirected by the ejection. */
   knock(nowMs: number, key: string): void {
-    if (this.#isOpen && key !== this.#suspect) this.#knockedMs = nowMs;
+    if (this.#isOpen) this.#trials.knock(key, nowMs);
   }
 
   /** Whether a request may pass an ejection that only the share of failures caused. Each call counts. */
   letsThrough(): boolean {
     if (!this.#isOpen || !this.#isByShare) return false;
-    this.#knocks += 1;
-    return this.#knocks % THROUGH_EVERY === 0;
+    this.#asked += 1;
+    return this.#asked % THROUGH_EVERY === 0;
   }
 
   /** Lets a request pass. Returns its trial, if it is one. */
   enter(nowMs: number, key: string): Trial | undefined {
-    this.#byKey.see(key, nowMs);
+    this.#outcomes.see(key, nowMs);
     if (!this.#isOpen || !this.isAdmitting(nowMs, key)) return undefined;
-    this.#trial = { key, startedMs: nowMs };
-    this.#suspect = key;
-    this.#suspectSinceMs = nowMs;
-    return this.#trial;
+    return this.#trials.begin(key, nowMs);
   }
 
   /** Ends a trial. Without a verdict, the next request is the trial. */
   leave(trial: Trial): void {
-    if (this.#trial === trial) this.#trial = undefined;
+    this.#trials.end(trial);
   }
 
   /** Records the head of a successful response. */
@@ -160,83 +134,74 @@ export class Breaker {
   succeed(at: Standing, nowMs: number): BreakerChange {
     const change = this.#recover(at, nowMs);
     this.#begun = undefined;
-    this.#consecutive = 0;
-    this.#window.add(nowMs, false);
-    this.#byKey.addSuccess(at.key, nowMs);
+    this.#outcomes.addSuccess(at.key, nowMs);
     return change;
   }
 
   fail(failed: Failed, nowMs: number, settings: BreakerSettings): BreakerChange {
     const { trial, key } = failed;
-    const isTrial = trial !== undefined && (trial === this.#trial || trial === this.#begun);
+    const isTrial = trial !== undefined && (this.#trials.isCurrent(trial) || trial === this.#begun);
     // An attempt from before the ejection or the recovery is no evidence on the present state.
     if (!isTrial && (this.#isOpen || failed.startedMs < this.#closedAtMs)) return undefined;
-    this.#consecutive += 1;
-    this.#window.add(nowMs, true);
-    this.#byKey.addFailure(failed, nowMs);
+    this.#outcomes.addFailure(failed, nowMs);
     if (isTrial) return this.eject(failed, nowMs, settings);
-    if (this.#consecutive >= settings.consecutive && this.#byKey.areInRow(settings.consecutive, key, nowMs)) {
-      this.#isByShare = false;
-      return this.eject(failed, nowMs, settings);
-    }
-    const { failures, total } = this.#window.sum(nowMs);
-    const { minRequests, ratio } = settings;
-    if (total < minRequests || failures < ratio * total || !this.#byKey.areShare(ratio, key, nowMs)) return undefined;
-    this.#isByShare = true;
+    const grounds = this.#outcomes.grounds(key, nowMs, settings);
+    if (grounds === undefined) return undefined;
+    this.#isByShare = grounds === "share";
     return this.eject(failed, nowMs, settings);
   }
 
   /** Whether this trial decides. */
   isTrial(trial: Trial | undefined): boolean {
-    return trial !== undefined && trial === this.#trial;
+    return this.#trials.isCurrent(trial);
   }
 
   /** Whether all recent requests are of this key. */
   isAlone(key: string, nowMs: number): boolean {
-    return this.#byKey.isAlone(key, nowMs);
+    return this.#outcomes.isAlone(key, nowMs);
   }
 
   /** Opens for failures that the caller has evaluated. */
-  eject(
-    { key, isAfterHead, isCut, retryAfterMs = 0, isReplaceable }: Ejecting,
-    nowMs: number,
-    {
-      ejectionMs,
-      maxEjectionMs,
-      replacedEjectionMs,
-    }: Pick<BreakerSettings, "ejectionMs" | "maxEjectionMs" | "replacedEjectionMs">,
-  ): BreakerChange {
+  eject(failed: Ejecting, nowMs: number, times: EjectionTimes): BreakerChange {
     const isNew = !this.#isOpen;
     // A recovery by a response head alone does not count.
-    if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > maxEjectionMs) this.#step = 0;
-    const doubledMs = ejectionMs * 2 ** Math.min(this.#step, 30);
-    // The fallback answers when a trial fails: trials may be frequent.
-    const ownMs =
-      isReplaceable === true && replacedEjectionMs !== undefined ? Math.min(doubledMs, replacedEjectionMs) : doubledMs;
-    const grownMs = Math.max(ownMs, retryAfterMs);
-    this.#step += 1;
-    this.#isOpen = true;
+    if (isNew && this.#begun === undefined && nowMs - this.#closedAtMs > times.maxEjectionMs) this.#step = 0;
+    this.#openUntilMs = nowMs + ejectionMs(this.#step, failed, times);
     this.#openedAtMs = nowMs;
-    this.#openUntilMs = nowMs + Math.min(grownMs, maxEjectionMs);
-    this.#proof = isCut === true ? "end" : isAfterHead ? "content" : "head";
-    this.#suspect = key;
-    this.#suspectSinceMs = nowMs;
-    this.#trial = undefined;
+    this.#isOpen = true;
+    this.#step += 1;
+    this.#proof = failed.isCut === true ? "end" : failed.isAfterHead ? "content" : "head";
+    this.#trials.suspect(failed.key, nowMs);
     this.#begun = undefined;
     // A failed trial prolongs an ejection that is already logged.
     return isNew ? "ejected" : undefined;
+  }
+
+  /** The time from which a request may try, while the breaker is open. */
+  #freeMs(): number {
+    return Math.max(this.#openUntilMs, this.#trials.aloneUntilMs);
   }
 
   /** Only an attempt that began after the ejection proves a recovery. */
   #recover({ trial, startedMs }: Standing, nowMs: number): BreakerChange {
     if (!this.#isOpen || (trial === undefined && startedMs < this.#openedAtMs)) return undefined;
     this.#isOpen = false;
-    this.#trial = undefined;
-    this.#consecutive = 0;
     this.#closedAtMs = nowMs;
     this.#isByShare = false;
-    this.#window.clear();
-    this.#byKey.clear();
+    this.#trials.clear();
+    this.#outcomes.clear();
     return "recovered";
   }
+}
+
+/** The duration of an ejection in milliseconds. It doubles with each step, and obeys the upstream's Retry-After up to the maximum. */
+function ejectionMs(
+  step: number,
+  { retryAfterMs = 0, isReplaceable }: Ejecting,
+  { ejectionMs: firstMs, maxEjectionMs, replacedEjectionMs = Infinity }: EjectionTimes,
+): number {
+  const doubledMs = firstMs * 2 ** Math.min(step, 30);
+  // The fallback answers when a trial fails: trials may be frequent.
+  const ownMs = isReplaceable === true ? Math.min(doubledMs, replacedEjectionMs) : doubledMs;
+  return Math.min(Math.max(ownMs, retryAfterMs), maxEjectionMs);
 }

@@ -2,7 +2,7 @@
 
 import { isModelOf } from "@sluice/runtime";
 import { Places } from "@sluice/kit/internals";
-import type { Clock, DeploymentRegistry, DeploymentView, ModelHealth, SharedValue, Target } from "@sluice/contract";
+import type { Clock, DeploymentRegistry, DeploymentView, Log, ModelHealth, SharedValue, Target } from "@sluice/contract";
 import type { Breaker } from "./breaker.ts";
 import type { Verdict } from "./verdict.ts";
 import { TargetTokens } from "../limits/target-tokens.ts";
@@ -41,10 +41,6 @@ export class Deployment implements SharedValue {
     this.#tokens = tokens;
   }
 
-  get ejections(): number {
-    return this.#ejections;
-  }
-
   /** Registers a generation's callee until `release`. */
   hold(callee: string): void {
     this.#callees.set(callee, (this.#callees.get(callee) ?? 0) + 1);
@@ -63,8 +59,18 @@ export class Deployment implements SharedValue {
     else this.#others += 1;
   }
 
-  countEjection(): void {
+  /** Logs that a model or the credential was ejected, with the error code that caused it, or that it recovered. */
+  logChange(change: "ejected" | "recovered", { model, operation }: Called, log: Log, cause?: string): void {
+    const { id } = this.target;
+    if (change === "recovered") {
+      log.info("deployment recovered", { deployment: id, model, operation });
+      return;
+    }
     this.#ejections += 1;
+    const { ejectedUntilMs, isCredentialRefused: credential } = this.view();
+    const until = new Date(ejectedUntilMs ?? 0).toISOString();
+    const ejections = this.#ejections;
+    log.warn("deployment ejected", { deployment: id, model, operation, cause, until, credential, ejections });
   }
 
   /** Resets the health of its models and credentials. */

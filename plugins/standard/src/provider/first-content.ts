@@ -17,7 +17,8 @@ const TRIAL_FACTOR = 3;
 /** Bounds of one attempt. */
 export type Patience = Pick<AttemptOptions, "firstContent" | "firstByteMs">;
 
-const NO_BOUNDS: Patience = Object.freeze({});
+/** No bounds beside those of the provider. */
+export const NO_BOUNDS: Patience = Object.freeze({});
 
 /** The context of an attempt. */
 export interface PatienceParts {

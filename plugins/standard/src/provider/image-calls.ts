@@ -10,7 +10,7 @@ import {
   type Reply,
   type WholeReply,
 } from "@sluice/contract";
-import { callInParts, type PartCall } from "./part-calls.ts";
+import { callInParts, type PartCaller } from "./part-calls.ts";
 
 /** Maximum of calls for one request: the reference API's bound of `n`. */
 const MAX_CALLS = 10;
@@ -20,10 +20,10 @@ const MAX_CALLS = 10;
  * after all have ended; the rows of the others have the cost of their images.
  * Throws `invalid_field` for more than 10 calls.
  */
-export async function callForImages(request: ProviderRequest, imagesPerCall: number, call: PartCall): Promise<Reply> {
+export async function callForImages(request: ProviderRequest, imagesPerCall: number, caller: PartCaller): Promise<Reply> {
   const { n } = request.document.value;
   const wanted = typeof n === "number" ? n : 1;
-  if (wanted <= imagesPerCall) return call(request);
+  if (wanted <= imagesPerCall) return caller.attempt(request);
   const calls = Math.ceil(wanted / imagesPerCall);
   if (calls > MAX_CALLS) {
     throw new GatewayError("invalid_field", `The field n must be at most ${MAX_CALLS * imagesPerCall} for this model.`, {
@@ -34,7 +34,7 @@ export async function callForImages(request: ProviderRequest, imagesPerCall: num
     const count = Math.min(imagesPerCall, wanted - index * imagesPerCall);
     return { ...request, document: request.document.with({ n: count }) };
   });
-  return join(await callInParts(parts, MAX_CALLS, call));
+  return join(await callInParts(parts, MAX_CALLS, caller));
 }
 
 /** One reply of several: the first one's members, the images of all in the order of the calls, the sum of the tokens. */

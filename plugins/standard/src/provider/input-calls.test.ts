@@ -15,7 +15,7 @@ function upstream({ fails, untold }: { readonly fails?: string; readonly untold?
   const asked: JsonValue[] = [];
   let underWay = 0;
   let most = 0;
-  const call = async ({ document }: ProviderRequest): Promise<Reply> => {
+  const attempt = async ({ document }: ProviderRequest): Promise<Reply> => {
     const input = document.value.input as readonly string[];
     asked.push(input as JsonValue);
     most = Math.max(most, ++underWay);
@@ -26,7 +26,7 @@ function upstream({ fails, untold }: { readonly fails?: string; readonly untold?
     const usage = input.includes(untold ?? "-") ? {} : { usage: { prompt_tokens: 2, total_tokens: 2 } };
     return { kind: "whole", status: 200, document: writtenDocument({ object: "list", data, model: "m", ...usage }) };
   };
-  return { asked, call, most: () => most };
+  return { asked, caller: { attempt }, most: () => most };
 }
 
 const value = async (reply: Promise<Reply>) => {
@@ -40,14 +40,14 @@ describe("an embeddings request", () => {
     [["a", "bb"], 2],
     [["a"], 1],
   ])("of %j is one call of a provider that takes %d", async (input, inputsPerCall) => {
-    const { asked, call } = upstream();
-    await callForInputs(request(input), inputsPerCall, call);
+    const { asked, caller } = upstream();
+    await callForInputs(request(input), inputsPerCall, caller);
     expect(asked).toEqual([input]);
   });
 
   it("becomes several calls, and one reply with every vector at its place", async () => {
-    const { asked, call } = upstream();
-    expect(await value(callForInputs(request(["a", "bb", "ccc", "dddd", "eeeee"]), 2, call))).toEqual({
+    const { asked, caller } = upstream();
+    expect(await value(callForInputs(request(["a", "bb", "ccc", "dddd", "eeeee"]), 2, caller))).toEqual({
       object: "list",
       model: "m",
       data: [1, 2, 3, 4, 5].map((length, index) => ({ object: "embedding", index, embedding: [length] })),
@@ -57,29 +57,29 @@ describe("an embeddings request", () => {
   });
 
   it("has eight calls under way at most", async () => {
-    const { call, most } = upstream();
+    const { caller, most } = upstream();
     const input = Array.from({ length: 40 }, (_, index) => "x".repeat(index + 1));
-    const reply = await value(callForInputs(request(input), 1, call));
+    const reply = await value(callForInputs(request(input), 1, caller));
     expect(reply?.data).toMatchObject(input.map(({ length }, index) => ({ index, embedding: [length] })));
     expect(most()).toBe(8);
   });
 
   it("tells no tokens when one of its calls tells none", async () => {
-    const { call } = upstream({ untold: "bb" });
-    expect(await value(callForInputs(request(["a", "bb"]), 1, call))).not.toHaveProperty("usage");
+    const { caller } = upstream({ untold: "bb" });
+    expect(await value(callForInputs(request(["a", "bb"]), 1, caller))).not.toHaveProperty("usage");
   });
 
   it("fails with the call that fails, and begins no other one", async () => {
-    const { asked, call } = upstream({ fails: "x" });
+    const { asked, caller } = upstream({ fails: "x" });
     const input = ["x", ...Array.from({ length: 99 }, () => "y")];
-    await expect(callForInputs(request(input), 1, call)).rejects.toThrow("refused");
+    await expect(callForInputs(request(input), 1, caller)).rejects.toThrow("refused");
     expect(asked.length).toBeLessThan(99);
   });
 
   it("is refused when it would take more than 256 calls", async () => {
-    const { asked, call } = upstream();
+    const { asked, caller } = upstream();
     const input = Array.from({ length: 257 }, () => "a");
-    await expect(callForInputs(request(input), 1, call)).rejects.toMatchObject({ code: "invalid_field", param: "input" });
+    await expect(callForInputs(request(input), 1, caller)).rejects.toMatchObject({ code: "invalid_field", param: "input" });
     expect(asked).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
   type Reply,
   type WholeReply,
 } from "@sluice/contract";
-import { callInParts, type PartCall } from "./part-calls.ts";
+import { callInParts, type PartCaller } from "./part-calls.ts";
 
 /** Maximum of calls for one request: each is a row of the ledger. */
 const MAX_CALLS = 256;
@@ -22,10 +22,10 @@ const WIDTH = 8;
  * Answers an embeddings request with several calls, eight in parallel. Each is an attempt with a row of its own.
  * Throws `invalid_field` for more than 256 calls, and what a call throws.
  */
-export async function callForInputs(request: ProviderRequest, inputsPerCall: number, call: PartCall): Promise<Reply> {
+export async function callForInputs(request: ProviderRequest, inputsPerCall: number, caller: PartCaller): Promise<Reply> {
   const { input } = request.document.value;
   const count = inputCount(input);
-  if (count <= inputsPerCall) return call(request);
+  if (count <= inputsPerCall) return caller.attempt(request);
   if (Math.ceil(count / inputsPerCall) > MAX_CALLS) {
     const most = MAX_CALLS * inputsPerCall;
     throw new GatewayError("invalid_field", `The field input must have at most ${most} items for this model.`, {
@@ -37,7 +37,7 @@ export async function callForInputs(request: ProviderRequest, inputsPerCall: num
   for (let at = 0; at < count; at += inputsPerCall) {
     parts.push({ ...request, document: request.document.with({ input: inputs.slice(at, at + inputsPerCall) }) });
   }
-  return join(await callInParts(parts, WIDTH, call), inputsPerCall);
+  return join(await callInParts(parts, WIDTH, caller), inputsPerCall);
 }
 
 /** Joins replies: the first one's members, each vector at its input's index, and the sum of the tokens if all report them. */

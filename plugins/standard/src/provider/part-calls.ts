@@ -2,8 +2,10 @@
 
 import type { JsonObject, ProviderRequest, Reply, WholeReply } from "@sluice/contract";
 
-/** Makes one call: an attempt and a row of its own. */
-export type PartCall = (request: ProviderRequest) => Promise<Reply>;
+/** Makes calls. Each is an attempt with a row of its own. */
+export interface PartCaller {
+  attempt(request: ProviderRequest): Promise<Reply>;
+}
 
 /**
  * The replies of all parts, in their order. At most `width` calls run in parallel. After a failure no further call starts, and the
@@ -12,7 +14,7 @@ export type PartCall = (request: ProviderRequest) => Promise<Reply>;
 export async function callInParts(
   parts: readonly ProviderRequest[],
   width: number,
-  call: PartCall,
+  caller: PartCaller,
 ): Promise<readonly JsonObject[]> {
   const replies: JsonObject[] = [];
   let next = 0;
@@ -20,7 +22,7 @@ export async function callInParts(
   const work = async (): Promise<void> => {
     for (let at = next++; at < parts.length && !hasFailed; at = next++) {
       try {
-        const reply = (await call(parts[at] as ProviderRequest)) as WholeReply;
+        const reply = (await caller.attempt(parts[at] as ProviderRequest)) as WholeReply;
         replies[at] = reply.document.value;
       } catch (error) {
         hasFailed = true;
