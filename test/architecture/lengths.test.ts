@@ -18,8 +18,6 @@ const EXCEPTIONS = [
   "core/kit/src/guard/document/walk.ts: Walk",
   "core/kit/src/json/sliced.ts: SlicedParser",
   "core/kit/src/transport/replies/body.ts: ResponseBody",
-  "core/runtime/src/guard/guardrail-set.ts: GuardrailSet",
-  "core/runtime/src/guard/stream/stream.ts: GuardedStream",
   "core/runtime/src/passthrough/json-values.ts: JsonValues",
 ];
 

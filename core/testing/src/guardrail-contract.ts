@@ -10,7 +10,7 @@ import type {
 } from "@sluice/contract";
 import { type BodyText } from "@sluice/kit/internals";
 import { GuardrailRunner, judgesSample } from "@sluice/runtime/guard";
-import { GuardrailSet } from "@sluice/runtime/guard";
+import { GuardrailSet, SetPolicy } from "@sluice/runtime/guard";
 import { applySpans } from "@sluice/kit/guard";
 import { TextWindow } from "@sluice/runtime/guard";
 import { fakeHost } from "./fake-host.ts";
@@ -179,7 +179,7 @@ class Bench {
 
   async #run(pieces: readonly string[], reach: number, part: TextContext["part"]): Promise<Judged> {
     const session = new GuardrailRunner(this.instance, fakeHost()).begin(AbortSignal.timeout(60_000));
-    const set = new GuardrailSet([session], () => undefined);
+    const set = new GuardrailSet([session], new SetPolicy(() => undefined));
     const window = new TextWindow({ set, reach, maxHeld: Number.MAX_SAFE_INTEGER, context: { ...this.#context, part } });
     const spans: EditSpan[] = [];
     const whole = pieces.join("");

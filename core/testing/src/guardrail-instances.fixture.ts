@@ -5,7 +5,7 @@ import { chunkFrame, rawFrame } from "@sluice/kit/internals";
 import { fakeClock } from "./fake-clock.ts";
 import { fakeLog, type LogLine } from "./fake-host.ts";
 import { GuardrailRunner } from "@sluice/runtime/guard";
-import { GuardrailSet } from "@sluice/runtime/guard";
+import { GuardrailSet, SetPolicy } from "@sluice/runtime/guard";
 import { matchSpans } from "@sluice/kit/guard";
 import { chatStream } from "@sluice/runtime/guard";
 import type { GuardedStreamOptions } from "@sluice/runtime/guard";
@@ -35,7 +35,7 @@ export function guardrailSetOf(
   const lines: LogLine[] = [];
   const parts = { clock: fakeClock(), log: fakeLog(lines) };
   const runners = instances.map((instance) => new GuardrailRunner(instance, parts).begin(signal));
-  return { set: new GuardrailSet(runners, (outcome) => outcomes.push(outcome)), outcomes, lines };
+  return { set: new GuardrailSet(runners, new SetPolicy((outcome) => outcomes.push(outcome))), outcomes, lines };
 }
 
 /** Replaces what a pattern matches. */
@@ -66,7 +66,7 @@ export function streamOf(set: GuardrailSet, parts: Partial<GuardedStreamOptions>
   return {
     dialect: chatStream,
     set,
-    observers: new GuardrailSet([], () => undefined),
+    observers: new GuardrailSet([], new SetPolicy(() => undefined)),
     mode: "window",
     maxHeld: 10_000,
     context: CONTEXT,

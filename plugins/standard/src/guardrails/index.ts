@@ -3,7 +3,7 @@
 import { recordGuardrail } from "@sluice/runtime";
 import { defineStep } from "@sluice/kit";
 import { holderOf } from "@sluice/kit/internals";
-import { GuardBreaker, GuardrailRunner, GuardrailSet, type GuardrailSetOptions, type Report, Vault } from "@sluice/runtime/guard";
+import { GuardBreaker, GuardrailRunner, GuardrailSet, type Report, SetPolicy, Vault } from "@sluice/runtime/guard";
 import { type Exchange, GatewayError, type GuardrailInstance, type Host, type TextPart } from "@sluice/contract";
 import { type GuardReply, replyOrAnother } from "./again.ts";
 import { DEFAULT_MAX_HELD, type GuardrailsConfig, guardrailsSchema } from "./config.ts";
@@ -58,30 +58,30 @@ export const guardrails = defineStep<GuardrailsConfig>({
         const holder = holderOf(exchange.identity);
         const own = exchange.identity?.guardrails ?? NONE;
         const asked = exchange.request?.guardrails ?? NONE;
-        const guardrailSetFor = (names: readonly string[], vault?: Vault, options?: GuardrailSetOptions): GuardrailSet => {
+        const report: Report = (outcome) => {
+          // The restoring guardrail has no name and nothing to report.
+          if (outcome.guardrail === "") return;
+          recordGuardrail(exchange, outcome);
+          exchange.note("guardrails", outcome.verdict, outcome.guardrail);
+        };
+        const guardrailSetFor = (names: readonly string[], policy: SetPolicy, vault?: Vault): GuardrailSet => {
           const sessions = [...new Set([...names, ...own, ...asked])].map((name) =>
             runnerOf(inScope(required(name, host), config.scope, scoped)).begin(exchange.signal, holder),
           );
           if (vault !== undefined && !vault.isEmpty)
             sessions.push(new GuardrailRunner(vault.restorer(), host).begin(exchange.signal));
-          const report: Report = (outcome) => {
-            // The restoring guardrail has no name and nothing to report.
-            if (outcome.guardrail === "") return;
-            recordGuardrail(exchange, outcome);
-            exchange.note("guardrails", outcome.verdict, outcome.guardrail);
-          };
-          return new GuardrailSet(sessions, report, options);
+          return new GuardrailSet(sessions, policy);
         };
         announceNames(exchange, [...fixed.input, ...fixed.output, ...own, ...asked]);
         const vault = new Vault();
         exchange.lifetime.onSettle(() => vault.clear());
         await guardRequest(exchange, config, {
-          set: guardrailSetFor(fixed.input),
+          set: guardrailSetFor(fixed.input, new SetPolicy(report)),
           vault,
           forwardsNotes: forwardsNotes(exchange, host),
         });
         const guard: GuardReply = (mayAskAgain) =>
-          guardReply(exchange, guardrailSetFor(fixed.output, vault, { mayAskAgain }), {
+          guardReply(exchange, guardrailSetFor(fixed.output, new SetPolicy(report, { mayAskAgain }), vault), {
             ...config,
             max_held: config.max_held ?? DEFAULT_MAX_HELD,
             keepsWhole: mayAskAgain,

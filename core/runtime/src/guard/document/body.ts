@@ -1,7 +1,8 @@
 /** Checks whole bodies: every text is checked, edits are written back, the first block is thrown. */
 
 import type { TextContext } from "@sluice/contract";
-import { type GuardrailSet, type SetSpan, type SetVerdict } from "../guardrail-set.ts";
+import type { GuardrailSet } from "../guardrail-set.ts";
+import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 import { nextTurn } from "@sluice/kit/internals";
 import { Joined } from "@sluice/kit/internals";
 import { SLICE } from "./slices.ts";
@@ -111,16 +112,16 @@ class BodyCheck {
 
   #decide(text: BodyText, now: string, { spans, block }: SetVerdict, set: GuardrailSet): void {
     const { direction } = this.#options.context;
-    if (block !== undefined) set.refuse(block, direction);
+    if (block !== undefined) set.policy.refuse(block, direction);
     const [first] = spans;
     if (first === undefined) return;
-    if (text.isFixed === true) set.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
+    if (text.isFixed === true) set.policy.refuse({ guardrail: first.guardrail, askAgain: false }, direction);
     for (const span of spans) this.#edit(text, this.#masked(span, now), set);
   }
 
   /** Only matches across a border count: all others were found in their own texts. */
   #decideJoined(joined: Joined, { spans, block }: SetVerdict, set: GuardrailSet): void {
-    if (block !== undefined && joined.crosses(block.start, block.end)) set.refuse(block, this.#options.context.direction);
+    if (block !== undefined && joined.crosses(block.start, block.end)) set.policy.refuse(block, this.#options.context.direction);
     for (const span of spans) {
       if (!joined.crosses(span.start, span.end)) continue;
       for (const piece of joined.spread(this.#masked(span, joined.text))) this.#edit(piece.part, piece.span, set);
@@ -128,7 +129,7 @@ class BodyCheck {
   }
 
   #edit(text: BodyText, span: SetSpan, set: GuardrailSet): void {
-    set.report(span.guardrail, this.#options.context.direction, "edit");
+    set.policy.report(span.guardrail, this.#options.context.direction, "edit");
     const wanted = this.#spans.get(text);
     if (wanted === undefined) this.#spans.set(text, [span]);
     else wanted.push(span);

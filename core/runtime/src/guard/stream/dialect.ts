@@ -21,6 +21,11 @@ export interface StreamPiece {
   readonly isFixed?: boolean;
 }
 
+/** Whether a piece is running text, not a name. */
+export function isText({ isName }: StreamPiece): boolean {
+  return isName !== true;
+}
+
 /** The texts of an event. */
 export interface StreamTexts {
   readonly pieces: readonly StreamPiece[];

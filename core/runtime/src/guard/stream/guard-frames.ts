@@ -2,7 +2,8 @@
 
 import type { Frame } from "@sluice/contract";
 import { BatchedFrames, batchesOf, type BatchSource, FrameBatch } from "@sluice/kit/internals";
-import { GuardedStream, type GuardedStreamOptions } from "./stream.ts";
+import type { GuardedStreamOptions } from "./options.ts";
+import { GuardedStream } from "./stream.ts";
 
 /** Maximum characters of one text in a batch. */
 const BATCH = 512;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Frame, JsonObject } from "@sluice/contract";
 import { blocking, deltaFrame, instanceOf, masking, guardrailSetOf, streamOf } from "@sluice/testing/guardrail-instances";
 import { guardFrames } from "./guard-frames.ts";
-import type { GuardedStreamOptions } from "./stream.ts";
+import type { GuardedStreamOptions } from "./options.ts";
 import { anthropicStream } from "./anthropic.ts";
 import { chunkFrame, rawFrame } from "@sluice/kit/internals";
 

@@ -1,7 +1,8 @@
 /** A window over a text that arrives in pieces: the part that can no longer change is released, with its edits. */
 
 import { GatewayError, type TextContext } from "@sluice/contract";
-import { type GuardrailSet, type SetSpan, type SetVerdict } from "../guardrail-set.ts";
+import type { GuardrailSet } from "../guardrail-set.ts";
+import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
 
 /** Options of a window. */
 export interface WindowOptions {
@@ -114,13 +115,13 @@ export class TextWindow {
       if (start >= until || spanEnd <= this.#released || (isCertain && spanEnd > until)) continue;
       // The released part stays; the rest of such a span is edited.
       this.#spans.push({ ...span, start: Math.max(start, this.#released), end: spanEnd });
-      set.report(span.guardrail, context.direction, "edit");
+      set.policy.report(span.guardrail, context.direction, "edit");
       released = Math.max(released, spanEnd);
     }
     if (isCertain) {
       this.#released = released;
       // A released part was allowed with all of its surroundings, so a block there is impossible.
-      set.refuse(block, context.direction);
+      set.policy.refuse(block, context.direction);
     }
     if (!isLast && released === limit && isHighSurrogate(this.#text.charCodeAt(released - this.#start - 1))) {
       released = Math.max(this.#released, released - 1);
