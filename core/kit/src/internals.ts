@@ -3,7 +3,6 @@
  * for plugin authors and may change in any release.
  */
 
-export { gatesOf } from "./admit.ts";
 export { type Branch, parentOf, type ViewApart, viewApart } from "./view.ts";
 export { checkReply } from "./check-reply.ts";
 export {
@@ -23,7 +22,7 @@ export type { BodyText } from "./guard/document/body-text.ts";
 export { Joined } from "./guard/document/join.ts";
 export { isPlace } from "./guard/document/place-of.ts";
 export { MEMBERS, type PlaceName } from "./guard/document/places.ts";
-export { MAX_SPANS } from "./guard/document/spans.ts";
+export { MAX_SPANS, applySpans, orderSpans } from "./guard/document/spans.ts";
 export { withTexts } from "./guard/document/texts.ts";
 export { isMachineId } from "./guard/vocabulary.ts";
 export { EscapeReader, insideJson, plainPercents } from "./guard/words/escapes.ts";
@@ -34,6 +33,7 @@ export { type Member, type Members, type ShapeFault, type ShapeLimits, readMembe
 export { prepareJson } from "./json/prepared.ts";
 export { type Sliced, parseInSlices } from "./json/sliced.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
+export { base64ToFloats } from "./openai/embeddings/format.ts";
 export { readSkeletonReply } from "./openai/embeddings/skeleton-reply.ts";
 export { encodeChat } from "./openai/encode.ts";
 export { encodeImages } from "./openai/images.ts";
@@ -46,7 +46,6 @@ export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
 export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
 export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
-export { type ExchangeServices, replyHold, SERVICES } from "./services.ts";
 export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
@@ -69,7 +68,5 @@ export {
   type UpstreamResponse,
   upstreamKey,
 } from "./transport/upstream.ts";
-export type { BudgetPeriod } from "./units/budget-period.ts";
 export { DURATION_PATTERN } from "./units/duration.ts";
-export { fromLocal, offsetMs } from "./units/zone.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";

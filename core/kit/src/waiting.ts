@@ -76,8 +76,8 @@ export function waitForAnswer(ms: number, late: () => void): () => void {
 }
 
 /**
- * The result of `work`. After `ms` milliseconds, what `late` returns in its place, or the error that
- * it throws; the later result is ignored.
+ * The result of `work`, or after `ms` milliseconds what `late` returns in its place. An error that `late` throws rejects the promise;
+ * the later result is ignored.
  */
 export async function within<T, Late>(ms: number, work: T | PromiseLike<T>, late: () => Late): Promise<T | Late> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
 /** @sluice/runtime: runs plugins. */
 
 export { isAbandoned, isClientGone } from "./abandoned.ts";
+export { type Gate, addGate, admit, gatesOf } from "./admit.ts";
 export { isAmbiguous } from "./ambiguous.ts";
 export { type AttemptStart, copyAttempt, openAttempt, writerOf } from "./attempt.ts";
 export { mayBeCallHeader } from "./call-header-names.ts";
@@ -15,8 +16,11 @@ export { type CostTerms, millionths } from "./money/terms.ts";
 export { neverConnected } from "./never-connected.ts";
 export { requestDigest } from "./request-digest.ts";
 export { requestIdIn } from "./request-id-in.ts";
+export { type ExchangeServices, SERVICES, beginAttempt, receiveBody, replyHold } from "./services.ts";
 export { BILLING, type Billing, guardrailOutcomes, priceAttempt, recordGuardrail, SERVED, type UsageEstimate } from "./slots.ts";
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";
+export { type BudgetPeriod, budgetPeriod } from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
+export { fromLocal, offsetMs } from "./units/zone.ts";

@@ -11,8 +11,8 @@ import type {
   Lifetime,
   Target,
 } from "@sluice/contract";
-import { BILLING, type Billing, openAttempt } from "@sluice/runtime";
-import { type ExchangeServices, SERVICES, writtenDocument } from "@sluice/kit/internals";
+import { BILLING, type Billing, type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
+import { writtenDocument } from "@sluice/kit/internals";
 
 /** Members of a fake exchange; those of its lifetime and of the engine's side may be given by themselves. */
 export interface FakeExchangeParts extends Partial<Exchange>, Partial<Lifetime> {

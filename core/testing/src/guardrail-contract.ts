@@ -8,11 +8,8 @@ import type {
   GuardrailSettings,
   TextContext,
 } from "@sluice/contract";
-import { type BodyText } from "@sluice/kit/internals";
-import { GuardrailRunner, judgesSample } from "@sluice/runtime/guard";
-import { GuardrailSet, SetPolicy } from "@sluice/runtime/guard";
-import { applySpans } from "@sluice/kit/guard";
-import { TextWindow } from "@sluice/runtime/guard";
+import { applySpans, type BodyText } from "@sluice/kit/internals";
+import { GuardrailRunner, GuardrailSet, judgesSample, SetPolicy, TextWindow } from "@sluice/runtime/guard";
 import { fakeHost } from "./fake-host.ts";
 import { disguises, textsOf } from "./guardrail-disguises.ts";
 import { mutations } from "./guardrail-mutations.ts";

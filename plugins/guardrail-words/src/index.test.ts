@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applySpans, orderSpans } from "@sluice/kit/guard";
+import { applySpans, orderSpans } from "@sluice/kit/internals";
 import { fakeHost, guardrailContract } from "@sluice/testing";
 import type { TextContext, Verdict } from "@sluice/contract";
 import words from "./index.ts";

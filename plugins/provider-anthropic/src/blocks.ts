@@ -1,15 +1,14 @@
 /** Parts of a conversation as Anthropic's content blocks. */
 
-import type { ContentPart, MediaSource, NameMap, NameRule, Part, Refuse, Turn } from "@sluice/kit/dialect";
-import { mapId, present } from "@sluice/kit/dialect";
+import { type Chat, type ContentPart, Members, type Part, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 
 const IMAGE_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 /** Ids of calls (the API's own error: "String should match pattern '^[a-zA-Z0-9_-]+$'"). */
-const CALL_ID: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+const CALL_ID: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 
 /** A turn as a message. */
-export function messageOf({ role, parts }: Turn, names: NameMap, refuse: Refuse): JsonObject {
+export function messageOf({ role, parts }: Turn, names: ToolNames.NameMap, refuse: Refuse): JsonObject {
   return { role, content: parts.flatMap((part) => blocksOf(part, names, refuse)) };
 }
 
@@ -18,17 +17,23 @@ export function textBlock(part: ContentPart & { readonly kind: "text" }): JsonOb
   return { type: "text", text: part.text, ...marker(part) };
 }
 
-function blocksOf(part: Part, names: NameMap, refuse: Refuse): JsonObject[] {
+function blocksOf(part: Part, names: ToolNames.NameMap, refuse: Refuse): JsonObject[] {
   switch (part.kind) {
     case "call":
       return [
-        { type: "tool_use", id: mapId(part.id, CALL_ID), name: names.toUpstream(part.name), input: part.input, ...marker(part) },
+        {
+          type: "tool_use",
+          id: ToolNames.mapId(part.id, CALL_ID),
+          name: names.toUpstream(part.name),
+          input: part.input,
+          ...marker(part),
+        },
       ];
     case "result":
       return [
         {
           type: "tool_result",
-          tool_use_id: mapId(part.id, CALL_ID),
+          tool_use_id: ToolNames.mapId(part.id, CALL_ID),
           ...(part.parts.length === 0 ? {} : { content: part.parts.flatMap((each) => contentBlocks(each, refuse)) }),
           ...(part.isError ? { is_error: true } : {}),
           ...marker(part),
@@ -50,7 +55,7 @@ function contentBlocks(part: ContentPart, refuse: Refuse): JsonObject[] {
         {
           type: "document",
           source: documentSource(part.source, part.path, refuse),
-          ...present({ title: part.name, context: part.context, citations: part.citations }),
+          ...Members.present({ title: part.name, context: part.context, citations: part.citations }),
           ...marker(part),
         },
       ];
@@ -66,7 +71,7 @@ function contentBlocks(part: ContentPart, refuse: Refuse): JsonObject[] {
   }
 }
 
-function imageSource(source: MediaSource, path: string, refuse: Refuse): JsonObject {
+function imageSource(source: Chat.MediaSource, path: string, refuse: Refuse): JsonObject {
   switch (source.kind) {
     case "url":
       return { type: "url", url: source.url };
@@ -82,7 +87,7 @@ function imageSource(source: MediaSource, path: string, refuse: Refuse): JsonObj
   }
 }
 
-function documentSource(source: MediaSource, path: string, refuse: Refuse): JsonObject {
+function documentSource(source: Chat.MediaSource, path: string, refuse: Refuse): JsonObject {
   switch (source.kind) {
     case "url":
       return { type: "url", url: source.url };

@@ -1,7 +1,7 @@
 /** @sluice/provider-anthropic: Anthropic's messages API as a provider of chat, and as it is for native requests. */
 
-import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { defineProvider, Option } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports, traits } from "./models.ts";
 import { decodeMessage, readError, translateStream } from "./reply.ts";
@@ -30,8 +30,8 @@ export default defineProvider<AnthropicConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("ANTHROPIC_API_KEY"),
-      base_url: baseUrlOption("https://api.anthropic.com"),
+      api_key: Option.apiKey("ANTHROPIC_API_KEY"),
+      base_url: Option.baseUrl("https://api.anthropic.com"),
       version: {
         type: "string",
         default: "2023-06-01",
@@ -74,9 +74,9 @@ export default defineProvider<AnthropicConfig>({
       error: readError,
       passthrough({ headers: native, ...request }) {
         const versioned = { "anthropic-version": config.version, ...native };
-        return nativeCall({ ...request, headers: versioned }, config.base_url, { "x-api-key": config.api_key });
+        return Native.call({ ...request, headers: versioned }, config.base_url, { "x-api-key": config.api_key });
       },
-      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["request-id"] },
+      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["request-id"] },
     };
   },
 });

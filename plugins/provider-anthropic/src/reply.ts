@@ -5,23 +5,21 @@ import {
   type ChunkWriter,
   createStreamTranslator,
   type FailureClass,
+  Failures,
   type FinishTable,
   invalidReply,
-  type NameMap,
-  objectsOf,
+  Members,
   readFailure,
   readJsonBody,
   readJsonEvent,
-  refusalOf,
-  textIn,
   tokenCount,
+  type ToolNames,
   upstreamError,
   type UpstreamFailure,
   usageOf,
-  wordsOf,
 } from "@sluice/kit/dialect";
 import { readCacheWrites } from "@sluice/kit/openai";
-import { isObject, table } from "@sluice/kit";
+import { isObject } from "@sluice/kit";
 import type {
   DecodedReply,
   ErrorReply,
@@ -45,7 +43,7 @@ const FINISH: FinishTable = {
 };
 
 /** Kinds of errors (`ErrorType` of the SDK) that are more precise than the status. */
-const FAILURES = table<FailureClass>({
+const FAILURES = Members.table<FailureClass>({
   authentication_error: "auth",
   permission_error: "auth",
   billing_error: "auth",
@@ -56,14 +54,14 @@ const FAILURES = table<FailureClass>({
 });
 
 /** The reply to a messages request. */
-export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+export function decodeMessage(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const message = readJsonBody(body);
   if (message.type === "error" && isObject(message.error)) throw embeddedError(message.error);
   if (!Array.isArray(message.content)) throw invalidReply("has no content");
-  const blocks = objectsOf(message.content);
+  const blocks = Members.objectsOf(message.content);
   const texts = (type: string, member: string): string =>
     blocks.flatMap((block) => (block.type === type && typeof block[member] === "string" ? [block[member]] : [])).join("");
-  const citations = blocks.flatMap((block) => objectsOf(block.citations));
+  const citations = blocks.flatMap((block) => Members.objectsOf(block.citations));
   return chatReply(request, {
     text: texts("text", "text"),
     reasoning: texts("thinking", "thinking"),
@@ -73,7 +71,7 @@ export function decodeMessage(body: Uint8Array, request: ProviderRequest, names:
         ? [{ id: block.id, name: names.toClient(block.name), arguments: JSON.stringify(block.input ?? {}) }]
         : [],
     ),
-    nativeFinish: textIn(message.stop_reason),
+    nativeFinish: Members.textIn(message.stop_reason),
     finishTable: FINISH,
     usage: readUsage(isObject(message.usage) ? message.usage : {}),
     message: { ...(citations.length === 0 ? {} : { citations }), ...serverBlocks(blocks) },
@@ -108,12 +106,12 @@ function readUsage(usage: JsonObject): Usage | undefined {
     cachedTokens,
     ...writes,
     reasoningTokens: tokenCount(details.thinking_tokens),
-    serviceTier: textIn(usage.service_tier),
+    serviceTier: Members.textIn(usage.service_tier),
   });
 }
 
 /** A translator of one stream of events. `names` is asked for once, when a call begins. */
-export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     const blocks: Blocks = new Map();
     // The last word on each count wins; the end of a stream repeats some of them as null.
@@ -160,14 +158,14 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 /** The first event of each block, by its index. */
 type Blocks = Map<JsonValue | undefined, JsonObject>;
 
-function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: () => NameMap): void {
+function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: () => ToolNames.NameMap): void {
   const value = isObject(event.content_block) ? event.content_block : {};
   const key = String(event.index);
   blocks.set(event.index, value);
   if (value.type === "tool_use") writer.callStart(key, { id: String(value.id), name: names().toClient(String(value.name)) });
-  else if (value.type === "text") writer.text(textIn(value.text) ?? "");
+  else if (value.type === "text") writer.text(Members.textIn(value.text) ?? "");
   else if (value.type === "thinking") {
-    writer.thought(key, { text: textIn(value.thinking) ?? "", signature: textIn(value.signature) ?? "" });
+    writer.thought(key, { text: Members.textIn(value.thinking) ?? "", signature: Members.textIn(value.signature) ?? "" });
   }
 }
 
@@ -209,15 +207,15 @@ export function readError(reply: ErrorReply): GatewayError {
 
 /** The error of a 200 or of a stream. */
 function embeddedError(error: JsonObject): GatewayError {
-  return upstreamError({ ...failureOf(error), words: wordsOf(error) });
+  return upstreamError({ ...failureOf(error), words: Failures.wordsOf(error) });
 }
 
 function failureOf({ type, message }: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
-  const said = textIn(message);
+  const said = Members.textIn(message);
   if (type === "invalid_request_error" || type === "request_too_large") {
     // The operator's account, not the client's request.
     if (said !== undefined && /credit balance is too low/i.test(said)) return { message: said, failure: "auth" };
-    return { message: said, failure: refusalOf(said) ?? "bad_request" };
+    return { message: said, failure: Failures.refusalOf(said) ?? "bad_request" };
   }
   return { message: said, failure: typeof type === "string" ? FAILURES[type] : undefined };
 }

@@ -1,20 +1,15 @@
 /** Chat requests as Anthropic's messages requests (platform.claude.com/docs/en/api/messages; the types of its SDK 1.11.0). */
 
-import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
-  type ChatRequest,
-  hasLostThoughts,
+  type Chat,
   invalidField,
-  lowerSchema,
-  mapToolNames,
-  type NameMap,
-  type NameRule,
+  Members,
   offeredTools,
-  present,
   readChatRequest,
-  thinkingBudget,
-  type ToolDefinition,
+  Schema,
+  Reasoning,
+  ToolNames,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { marker, messageOf, textBlock } from "./blocks.ts";
@@ -26,8 +21,8 @@ export const PARAMETERS: readonly string[] = [...BASIC_PARAMETERS, "reasoning_ef
 
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["top_k", "cache_control", "container", "context_management", "inference_geo", "speed"];
-const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
-const EFFORTS = table<string>({
+const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+const EFFORTS = Members.table<string>({
   minimal: "low",
   low: "low",
   medium: "medium",
@@ -36,7 +31,7 @@ const EFFORTS = table<string>({
   max: "max",
 });
 
-function readRequest(request: ProviderRequest): ChatRequest {
+function readRequest(request: ProviderRequest): Chat.Request {
   // The API's own tools carry a date in their type: `web_search_20250305`.
   return readChatRequest(request, {
     parameters: PARAMETERS,
@@ -47,8 +42,8 @@ function readRequest(request: ProviderRequest): ChatRequest {
 }
 
 /** The names of a request's tools, both ways. */
-export function toolNames(request: ProviderRequest): NameMap {
-  return mapToolNames(request, TOOL_NAME);
+export function toolNames(request: ProviderRequest): ToolNames.NameMap {
+  return ToolNames.map(request, TOOL_NAME);
 }
 
 /** The body of the call, and parameters that it does not honour. */
@@ -86,21 +81,21 @@ export function messagesBody(request: ProviderRequest, maxTokens: number | undef
   return { body: body as JsonObject, dropped: chat.dropped };
 }
 
-function sampling(chat: ChatRequest): JsonObject {
+function sampling(chat: Chat.Request): JsonObject {
   const { temperature, topP, stop, body, refuse } = chat;
   if (temperature !== undefined && (temperature < 0 || temperature > 1)) refuse("temperature", "a temperature outside of 0 to 1");
   const stops = stop.length === 0 ? undefined : stop;
-  return { ...present({ temperature, top_p: topP, stop_sequences: stops }), ...serviceTier(body.service_tier, chat) };
+  return { ...Members.present({ temperature, top_p: topP, stop_sequences: stops }), ...serviceTier(body.service_tier, chat) };
 }
 
-function serviceTier(tier: JsonValue | undefined, { refuse }: ChatRequest): JsonObject {
+function serviceTier(tier: JsonValue | undefined, { refuse }: Chat.Request): JsonObject {
   if (tier === undefined || tier === null) return {};
   if (tier === "auto") return { service_tier: "auto" };
   if (tier === "default" || tier === "standard_only") return { service_tier: "standard_only" };
   return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
 }
 
-function tools(chat: ChatRequest, names: NameMap): JsonObject {
+function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
   if (offered.length === 0) return {};
   const list = offered.map((tool) => (tool.kind === "native" ? tool.value : toolOf(tool, names, chat.refuse)));
@@ -121,20 +116,20 @@ function tools(chat: ChatRequest, names: NameMap): JsonObject {
   }
 }
 
-function toolOf(tool: ToolDefinition, names: NameMap, refuse: ChatRequest["refuse"]): JsonObject {
+function toolOf(tool: Chat.ToolDefinition, names: ToolNames.NameMap, refuse: Chat.Request["refuse"]): JsonObject {
   const { name, description, schema, strict, schemaPath } = tool;
   if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
-  return { ...present({ name: names.toUpstream(name), description, input_schema: schema, strict }), ...marker(tool) };
+  return { ...Members.present({ name: names.toUpstream(name), description, input_schema: schema, strict }), ...marker(tool) };
 }
 
 /**
  * Thinking: the API's own way as it is, an effort as the model takes it. Where the API would refuse it, beside a forced choice of
  * tools or in a turn whose signed thoughts the client lost, it is left out for this request.
  */
-function thought(chat: ChatRequest, model: string, maxTokens: number): JsonObject {
+function thought(chat: Chat.Request, model: string, maxTokens: number): JsonObject {
   const { thinking, reasoningEffort: effort, refuse } = chat;
   const way = thinkingOf(model);
-  const isWithheld = isForced(chat) || (way === "budget" && hasLostThoughts(chat.turns));
+  const isWithheld = isForced(chat) || (way === "budget" && Reasoning.isLost(chat.turns));
   if (thinking !== undefined) {
     const output = effort === undefined ? {} : { output_config: { effort } };
     if (!isWithheld || thinking.type === "disabled") return { thinking, ...output };
@@ -153,18 +148,18 @@ function thought(chat: ChatRequest, model: string, maxTokens: number): JsonObjec
         output_config: { effort: EFFORTS[effort] ?? refuse("reasoning_effort", `the effort ${effort.slice(0, 32)}`) },
       };
     case "budget":
-      return isWithheld ? {} : { thinking: { type: "enabled", budget_tokens: thinkingBudget(effort, refuse, maxTokens) } };
+      return isWithheld ? {} : { thinking: { type: "enabled", budget_tokens: Reasoning.budget(effort, refuse, maxTokens) } };
   }
 }
 
 /** Whether a tool must be called: the API refuses thoughts beside that. */
-function isForced(chat: ChatRequest): boolean {
+function isForced(chat: Chat.Request): boolean {
   const { tools: offered, choice } = offeredTools(chat);
   return offered.length > 0 && (choice?.mode === "required" || choice?.mode === "named");
 }
 
-function outputFormat({ responseFormat: format, refuse }: ChatRequest): JsonObject | undefined {
+function outputFormat({ responseFormat: format, refuse }: Chat.Request): JsonObject | undefined {
   if (format === undefined) return undefined;
   if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
-  return { type: "json_schema", schema: lowerSchema(format.schema, OUTPUT_SCHEMA, format.schemaPath, refuse) };
+  return { type: "json_schema", schema: Schema.lower(format.schema, OUTPUT_SCHEMA, format.schemaPath, refuse) };
 }

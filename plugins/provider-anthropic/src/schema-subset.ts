@@ -1,8 +1,8 @@
 /** The subset of JSON Schema for Anthropic's structured output (its SDK 1.11.0, `transformJSONSchema`). */
 
-import type { SchemaSubset } from "@sluice/kit/dialect";
+import type { Schema } from "@sluice/kit/dialect";
 
-export const OUTPUT_SCHEMA: SchemaSubset = {
+export const OUTPUT_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "$defs",
     "$ref",

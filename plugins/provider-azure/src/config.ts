@@ -1,6 +1,6 @@
 /** The options of the provider, and checks that a schema cannot express. */
 
-import { addressOption, secretOption } from "@sluice/kit";
+import { Option } from "@sluice/kit";
 import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 
 /** The options in YAML. */
@@ -25,7 +25,7 @@ export const azureConfigSchema: JsonSchema = {
   type: "object",
   required: ["endpoint"],
   properties: {
-    endpoint: addressOption(
+    endpoint: Option.address(
       "The resource's address, without a slash at the end. Example: `https://my-resource.openai.azure.com`.",
     ),
     api: {
@@ -41,8 +41,8 @@ export const azureConfigSchema: JsonSchema = {
       description:
         "Sent as `api-version`. Default: `2024-10-21` with `api: deployments`, none with `api: v1`. Example: `2025-01-01-preview`.",
     },
-    api_key: secretOption("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
-    token: secretOption("An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`."),
+    api_key: Option.secret("The resource's key, as a reference: `${env:AZURE_OPENAI_API_KEY}`."),
+    token: Option.secret("An Entra token that another program renews, as a reference: `${file:/run/secrets/entra-token}`."),
     tenant_id: {
       type: "string",
       pattern: "^[0-9A-Za-z.-]+$",
@@ -53,7 +53,7 @@ export const azureConfigSchema: JsonSchema = {
       minLength: 1,
       description: "The application's id, or that of a user-assigned identity. Example: `6731de76-14a6-49ae-97bc-6eba6914391e`.",
     },
-    client_secret: secretOption("The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`."),
+    client_secret: Option.secret("The application's secret, as a reference: `${env:AZURE_CLIENT_SECRET}`."),
     federated_token_file: {
       type: "string",
       minLength: 1,

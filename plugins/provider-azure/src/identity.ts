@@ -6,7 +6,7 @@
  */
 
 import { readFile } from "node:fs/promises";
-import { openTokens, type TokenSource } from "@sluice/kit/transport";
+import { Tokens } from "@sluice/kit/transport";
 import { GatewayError, type Host, type HttpCall } from "@sluice/contract";
 import type { AzureConfig } from "./config.ts";
 
@@ -14,10 +14,10 @@ const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const MACHINE_PATH = "/metadata/identity/oauth2/token?api-version=2018-02-01";
 
 /** The tokens of the identity that the options name; `undefined` when they name none. */
-export function openIdentity(config: AzureConfig, host: Host): TokenSource | undefined {
+export function openIdentity(config: AzureConfig, host: Host): Tokens.Source | undefined {
   const { credentials, client_id: client, client_secret: secret, federated_token_file: file, scope } = config;
   if (credentials === "managed_identity") {
-    return openTokens(host, [config.metadata_url, client ?? "", scope], {
+    return Tokens.open(host, [config.metadata_url, client ?? "", scope], {
       name: "managed identity",
       request: () => machineCall(config),
     });
@@ -34,12 +34,12 @@ export function openIdentity(config: AzureConfig, host: Host): TokenSource | und
   });
   if (secret !== undefined) {
     const request = () => proven({ client_secret: secret.reveal() });
-    return openTokens(host, [url, client, secret.reveal(), scope], { name: secret.name, request });
+    return Tokens.open(host, [url, client, secret.reveal(), scope], { name: secret.name, request });
   }
   if (file === undefined) return undefined;
   // The cluster writes the file anew every hour: it is read for each fetch.
   const request = async () => proven({ client_assertion_type: ASSERTION_TYPE, client_assertion: await readToken(file) });
-  return openTokens(host, [url, client, file, scope], { name: "workload identity", request });
+  return Tokens.open(host, [url, client, file, scope], { name: "workload identity", request });
 }
 
 /** The older form of Entra's token call: a resource in place of a scope. */

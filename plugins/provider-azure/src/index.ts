@@ -1,15 +1,8 @@
 /** @sluice/provider-azure: Azure OpenAI as a provider, by deployment paths or by its v1 API. */
 
 import { defineProvider } from "@sluice/kit";
-import {
-  createOperations,
-  type ErrorWords,
-  imagesPerCall,
-  OPENAI_HISTORY,
-  readCompatibleError,
-  reasoningTraits,
-} from "@sluice/kit/openai";
-import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import { Compatible, createOperations, ImageCalls, OPENAI_HISTORY, reasoningTraits } from "@sluice/kit/openai";
+import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { type AzureConfig, azureConfigSchema, checkCredential } from "./config.ts";
 import { openIdentity } from "./identity.ts";
@@ -19,12 +12,12 @@ import { translateStream } from "./stream.ts";
 const DATED_VERSION = "2024-10-21";
 
 /** Words of Azure's own (learn.microsoft.com/azure/ai-services/openai/concepts/content-filter). */
-const ERROR_WORDS: ErrorWords = { content_filter_error: "server", NoCapacity: "overloaded" };
+const ERROR_WORDS: Compatible.ErrorWords = { content_filter_error: "server", NoCapacity: "overloaded" };
 
 /** Below a deployment the path names the model (learn.microsoft.com/azure/ai-services/openai/reference); the `v1` API has it in the body. */
 const ENDPOINTS: readonly NativeEndpoint[] = [
-  ...openaiEndpoints(["openai/deployments/{model}/"]).map((endpoint): NativeEndpoint => ({ ...endpoint, model: "path" })),
-  ...openaiEndpoints(["openai/v1/", "openai/"]),
+  ...Native.openaiEndpoints(["openai/deployments/{model}/"]).map((endpoint): NativeEndpoint => ({ ...endpoint, model: "path" })),
+  ...Native.openaiEndpoints(["openai/v1/", "openai/"]),
 ];
 
 export default defineProvider<AzureConfig>({
@@ -48,22 +41,28 @@ export default defineProvider<AzureConfig>({
       return `${endpoint}${base}${path}${query === "" ? "" : `?${query}`}`;
     };
     return {
-      capabilities: { operations: names, streaming: true, tools: true, traits: reasoningTraits, imagesPerCall },
+      capabilities: {
+        operations: names,
+        streaming: true,
+        tools: true,
+        traits: reasoningTraits,
+        imagesPerCall: ImageCalls.perCall,
+      },
       encode(request) {
         const { path, encode } = of(request);
         return { kind: "http", method: "POST", url: url(path, request.target.model), headers, body: encode(request).bytes };
       },
       decode: (body, request) => of(request).decode(body, request),
       stream: translateStream,
-      error: (reply) => readCompatibleError(reply, ERROR_WORDS),
+      error: (reply) => Compatible.readError(reply, ERROR_WORDS),
       passthrough(request) {
         const { endpoint: path, query: asked } = request;
         const isDated = path.startsWith("openai/") && !path.startsWith("openai/v1/");
         const isAdded = isDated && !/(?:^|&)api-version=/i.test(asked);
         const added = isAdded ? `api-version=${encodeURIComponent(version ?? DATED_VERSION)}` : "";
-        return nativeCall({ ...request, query: [asked, added].filter((part) => part !== "").join("&") }, endpoint, account);
+        return Native.call({ ...request, query: [asked, added].filter((part) => part !== "").join("&") }, endpoint, account);
       },
-      native: { root: nativeRoot(endpoint), endpoints: ENDPOINTS },
+      native: { root: Native.root(endpoint), endpoints: ENDPOINTS },
       ...(tokens === undefined
         ? {}
         : {

@@ -5,7 +5,7 @@
  */
 
 import { isObject } from "@sluice/kit";
-import { parseObject } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 import { createChatTranslator } from "@sluice/kit/openai";
 import type { JsonObject, JsonValue, ProviderRequest, StreamSink, StreamTranslator } from "@sluice/contract";
 
@@ -33,7 +33,7 @@ export function translateStream(request: ProviderRequest): StreamTranslator {
         inner.event(event, sink);
         return;
       }
-      const value = parseObject(data);
+      const value = Members.parse(data);
       if (value === undefined || value.error !== undefined) {
         release(sink);
         inner.event(event, sink);

@@ -1,7 +1,6 @@
 /** Parts of a conversation as Converse's content blocks (`ContentBlock` of @aws-sdk/client-bedrock-runtime 3.1162.0). */
 
-import type { ChatRequest, ContentPart, DocumentPart, MediaSource, NameMap, NameRule, Part, Refuse } from "@sluice/kit/dialect";
-import { mapId } from "@sluice/kit/dialect";
+import { type Chat, type ContentPart, type Part, type Refuse, ToolNames } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 import { cachePoints } from "./models.ts";
 
@@ -28,7 +27,7 @@ const DOCUMENT_FORMATS: Formats = {
   "text/markdown": "md",
 };
 /** Ids of calls (the service model: `[a-zA-Z0-9_.:-]+`, 1 to 64). */
-const CALL_ID: NameRule = { character: /[a-zA-Z0-9_.:-]/, maxLength: 64 };
+const CALL_ID: ToolNames.NameRule = { character: /[a-zA-Z0-9_.:-]/, maxLength: 64 };
 /** Names of documents have 200 characters at most, letters, digits, single spaces, hyphens, parentheses and brackets. */
 const NAME_CHARACTERS = 200;
 
@@ -41,19 +40,21 @@ export interface BlockWriter {
   system(): JsonObject[];
 }
 
-export function createBlockWriter(chat: ChatRequest, model: string, names: NameMap): BlockWriter {
+export function createBlockWriter(chat: Chat.Request, model: string, names: ToolNames.NameMap): BlockWriter {
   const { refuse } = chat;
   const points = cachePoints(model);
   const documents = new Set<string>();
   const blocksOf = (part: Part): JsonObject[] => {
     switch (part.kind) {
       case "call":
-        return [{ toolUse: { toolUseId: mapId(part.id, CALL_ID), name: names.toUpstream(part.name), input: part.input } }];
+        return [
+          { toolUse: { toolUseId: ToolNames.mapId(part.id, CALL_ID), name: names.toUpstream(part.name), input: part.input } },
+        ];
       case "result": {
         const content = part.parts.flatMap((each) => contentBlocks(each, documents, refuse));
         // The default status is left out: not every model supports the member.
         const status = part.isError ? { status: "error" } : {};
-        return [{ toolResult: { toolUseId: mapId(part.id, CALL_ID), content, ...status } }];
+        return [{ toolResult: { toolUseId: ToolNames.mapId(part.id, CALL_ID), content, ...status } }];
       }
       default:
         return contentBlocks(part, documents, refuse);
@@ -115,13 +116,13 @@ function contentBlocks(part: ContentPart, documents: Set<string>, refuse: Refuse
   }
 }
 
-function media(source: MediaSource, formats: Formats, what: string, path: string, refuse: Refuse): JsonObject {
+function media(source: Chat.MediaSource, formats: Formats, what: string, path: string, refuse: Refuse): JsonObject {
   const data = bytesOf(source, what, path, refuse);
   const format = formats[data.mimeType] ?? refuse(path, `${article(what)} of type ${data.mimeType}`);
   return { format, source: { bytes: data.data } };
 }
 
-function documentBlock(part: DocumentPart, documents: Set<string>, refuse: Refuse): JsonObject {
+function documentBlock(part: Chat.DocumentPart, documents: Set<string>, refuse: Refuse): JsonObject {
   const { source, path, context, citations } = part;
   const rest = {
     name: ownName(part.name ?? "document", documents),
@@ -148,7 +149,12 @@ function ownName(name: string, taken: Set<string>): string {
   return own;
 }
 
-function bytesOf(source: MediaSource, what: string, path: string, refuse: Refuse): MediaSource & { readonly kind: "data" } {
+function bytesOf(
+  source: Chat.MediaSource,
+  what: string,
+  path: string,
+  refuse: Refuse,
+): Chat.MediaSource & { readonly kind: "data" } {
   switch (source.kind) {
     case "data":
       return source;

@@ -1,6 +1,6 @@
 /** Options of the provider: where it is, and one of three ways to be let in. */
 
-import { addressOption, secretOption } from "@sluice/kit";
+import { Option } from "@sluice/kit";
 import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 
 /** The options in YAML. */
@@ -20,10 +20,10 @@ export const configSchema: JsonSchema = {
   required: ["region"],
   properties: {
     region: { type: "string", pattern: "^[a-z0-9-]+$", description: "The region. Example: `us-east-1`." },
-    api_key: secretOption("A Bedrock API key, as a reference: `${env:AWS_BEARER_TOKEN_BEDROCK}`. Calls are not signed then."),
-    access_key_id: secretOption("The access key that signs calls, as a reference: `${env:AWS_ACCESS_KEY_ID}`."),
-    secret_access_key: secretOption("Its secret, as a reference: `${env:AWS_SECRET_ACCESS_KEY}`."),
-    session_token: secretOption("The token of temporary credentials, as a reference: `${env:AWS_SESSION_TOKEN}`."),
+    api_key: Option.secret("A Bedrock API key, as a reference: `${env:AWS_BEARER_TOKEN_BEDROCK}`. Calls are not signed then."),
+    access_key_id: Option.secret("The access key that signs calls, as a reference: `${env:AWS_ACCESS_KEY_ID}`."),
+    secret_access_key: Option.secret("Its secret, as a reference: `${env:AWS_SECRET_ACCESS_KEY}`."),
+    session_token: Option.secret("The token of temporary credentials, as a reference: `${env:AWS_SESSION_TOKEN}`."),
     credentials: {
       type: "string",
       enum: ["chain"],
@@ -31,7 +31,7 @@ export const configSchema: JsonSchema = {
         "`chain`: AWS's own chain finds credentials: environment, profile, SSO, web identity, container, instance. Needs the package @aws-sdk/credential-providers.",
     },
     profile: { type: "string", minLength: 1, description: "The profile that the chain uses. Example: `production`." },
-    base_url: addressOption(
+    base_url: Option.address(
       "Base address of the API, without a slash at the end. Default: the region's own. Example: `https://bedrock-runtime-fips.us-east-1.amazonaws.com`.",
     ),
   },

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { isObject } from "@sluice/kit";
-import { objectsOf } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
 const MEMBERS = new Set([
@@ -32,7 +32,7 @@ const BLOCKS = new Set([
 
 export function checkConverse(body: JsonObject): void {
   for (const name of Object.keys(body)) assert.ok(MEMBERS.has(name), `${name} is no member of a Converse request`);
-  const messages = objectsOf(body.messages);
+  const messages = Members.objectsOf(body.messages);
   assert.ok(messages.length > 0, "a conversation has a message");
   messages.forEach(({ role, content }, index) => {
     assert.equal(role, index % 2 === 0 ? "user" : "assistant", "the sides take turns, the user first");
@@ -40,7 +40,7 @@ export function checkConverse(body: JsonObject): void {
   });
   if (isObject(body.toolConfig)) checkTools(body.toolConfig);
   const hasCalls = messages.some(({ content }) =>
-    objectsOf(content).some(({ toolUse, toolResult }) => (toolUse ?? toolResult) !== undefined),
+    Members.objectsOf(content).some(({ toolUse, toolResult }) => (toolUse ?? toolResult) !== undefined),
   );
   assert.ok(!hasCalls || isObject(body.toolConfig), "calls in the history need a toolConfig");
   if (isObject(body.outputConfig) && isObject(body.outputConfig.textFormat)) {
@@ -51,7 +51,7 @@ export function checkConverse(body: JsonObject): void {
 }
 
 function checkContent(content: JsonValue | undefined): void {
-  const blocks = objectsOf(content);
+  const blocks = Members.objectsOf(content);
   assert.ok(blocks.length > 0, "a message has content");
   const names = new Set<unknown>();
   for (const block of blocks) {
@@ -75,7 +75,7 @@ function checkContent(content: JsonValue | undefined): void {
 }
 
 function checkTools({ tools, toolChoice }: JsonObject): void {
-  const specs = objectsOf(tools).flatMap(({ toolSpec }) => (isObject(toolSpec) ? [toolSpec] : []));
+  const specs = Members.objectsOf(tools).flatMap(({ toolSpec }) => (isObject(toolSpec) ? [toolSpec] : []));
   assert.ok(specs.length > 0, "a toolConfig has a tool");
   for (const { name, description, inputSchema, strict } of specs) {
     assert.match(String(name), /^[a-zA-Z0-9_-]{1,64}$/);
@@ -106,6 +106,6 @@ function checkStrict(schema: JsonValue | undefined): void {
   for (const keyword of UNSAID) assert.equal(schema[keyword], undefined, `${keyword} is not taken`);
   if (schema.type === "object") assert.equal(schema.additionalProperties, false, "objects are closed");
   for (const each of Object.values(isObject(schema.properties) ? schema.properties : {})) checkStrict(each);
-  for (const each of [...objectsOf(schema.anyOf), ...objectsOf(schema.allOf)]) checkStrict(each);
+  for (const each of [...Members.objectsOf(schema.anyOf), ...Members.objectsOf(schema.allOf)]) checkStrict(each);
   checkStrict(schema.items);
 }

@@ -5,17 +5,8 @@
  */
 
 import { isObject } from "@sluice/kit";
-import {
-  embeddingsReply,
-  embeddingTexts,
-  objectsOf,
-  readFields,
-  readJsonBody,
-  type RequestFields,
-  tokenCount,
-  usageOf,
-} from "@sluice/kit/dialect";
-import { readHeaderUsage } from "@sluice/kit/passthrough";
+import { Embeddings, Fields, Members, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
+import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, ErrorReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
@@ -27,7 +18,7 @@ interface EmbeddingFamily {
   readonly inputsPerCall: number;
   /** Members of the model's own that a client may send. */
   readonly native: readonly string[];
-  body(texts: readonly string[], asked: RequestFields): JsonObject;
+  body(texts: readonly string[], asked: Fields.RequestFields): JsonObject;
   vectors(reply: JsonObject): readonly (JsonValue | undefined)[];
 }
 
@@ -71,7 +62,7 @@ const nova: EmbeddingFamily = {
       text: { truncationMode: "NONE", value: text ?? "" },
     },
   }),
-  vectors: ({ embeddings }) => objectsOf(embeddings).map(({ embedding }) => embedding),
+  vectors: ({ embeddings }) => Members.objectsOf(embeddings).map(({ embedding }) => embedding),
 };
 
 const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
@@ -86,7 +77,7 @@ const FAMILIES: readonly (readonly [RegExp, EmbeddingFamily])[] = [
   [/^cohere\.embed-/, cohere(true)],
 ];
 
-function sized(asked: RequestFields, isTaken: boolean): JsonValue {
+function sized(asked: Fields.RequestFields, isTaken: boolean): JsonValue {
   const dimensions = asked.get("dimensions");
   return dimensions === undefined || isTaken ? (dimensions ?? null) : asked.refuse("dimensions", "a number of dimensions");
 }
@@ -104,16 +95,16 @@ export function inputsPerCall(model: string): number {
 /** The model's own body. Throws `unsupported_parameter` for a model that embeds nothing, and for what it cannot take. */
 export function embeddingsBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
-  const asked = readFields(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
+  const asked = Fields.read(request, ["input", ...EMBEDDING_PARAMETERS, ...(family?.native ?? [])]);
   if (family === undefined) return asked.refuse("model", "embeddings");
-  return family.body(embeddingTexts(asked), asked);
+  return family.body(Embeddings.texts(asked), asked);
 }
 
 /** The reply in the reference dialect. The tokens are in the body, or in a header. */
 export function decodeEmbedding(body: Uint8Array, request: ProviderRequest, headers: ErrorReply["headers"] = {}): DecodedReply {
   const reply = readJsonBody(body);
   const vectors = familyOf(request.target.model)?.vectors(reply);
-  return embeddingsReply(request, vectors, usageIn(reply) ?? readHeaderUsage(headers));
+  return Embeddings.reply(request, vectors, usageIn(reply) ?? Native.readHeaderUsage(headers));
 }
 
 function usageIn({ inputTextTokenCount: count }: JsonObject): Usage | undefined {

@@ -1,7 +1,6 @@
 /** Bedrock's errors: the exception's name decides, whether it comes as a reply or within a stream. */
 
-import { table } from "@sluice/kit";
-import { errorBodyOf, type FailureClass, refusalOf, upstreamError, wordsOf } from "@sluice/kit/dialect";
+import { type FailureClass, Failures, Members, upstreamError } from "@sluice/kit/dialect";
 import { readRetryAfterMs } from "@sluice/kit/transport";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 
@@ -9,7 +8,7 @@ import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
  * Classes of exceptions (`errors.d.ts` of @aws-sdk/client-bedrock-runtime 3.1162.0; the last ones are common to all services:
  * docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html). Streams write the names with a small first letter.
  */
-const FAILURES = table<FailureClass>({
+const FAILURES = Members.table<FailureClass>({
   throttlingexception: "rate_limit",
   toomanyrequestsexception: "rate_limit",
   servicequotaexceededexception: "quota",
@@ -33,27 +32,27 @@ const ONE_MODEL = /\bmodel\b|not authorized to perform/i;
 
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {
-  const body = errorBodyOf(reply.body) ?? {};
+  const body = Failures.bodyOf(reply.body) ?? {};
   return failure(nameOf(reply, body), body, reply.status, readRetryAfterMs(reply.headers));
 }
 
 /** The gateway's error of an exception within a stream. */
 export function exceptionOf(name: string, data: string): GatewayError {
-  return failure(name, errorBodyOf(data) ?? {}, undefined, undefined);
+  return failure(name, Failures.bodyOf(data) ?? {}, undefined, undefined);
 }
 
 function failure(name: string, body: JsonObject, status: number | undefined, retryAfterMs: number | undefined): GatewayError {
   const said = body.message ?? body.Message;
   const message = typeof said === "string" ? said : undefined;
   const kind = name.toLowerCase();
-  const words = { ...wordsOf(body), type: name === "" ? undefined : name };
+  const words = { ...Failures.wordsOf(body), type: name === "" ? undefined : name };
   switch (kind) {
     case "accessdeniedexception":
       if (message === undefined || !ONE_MODEL.test(message)) return upstreamError({ ...given(status), words, failure: "auth" });
       return upstreamError({ ...given(status), words, failure: "model" });
     case "validationexception":
     case "resourcenotfoundexception":
-      return upstreamError({ ...given(status), words, message, failure: refusalOf(message) ?? "bad_request" });
+      return upstreamError({ ...given(status), words, message, failure: Failures.refusalOf(message) ?? "bad_request" });
     default:
       return upstreamError({ ...given(status), words, message, failure: FAILURES[kind], retryAfterMs });
   }

@@ -4,19 +4,8 @@
  * model-parameters-titan-image.html, model-parameters-diffusion-stable-ultra-text-image-request-response.html.
  */
 
-import { isObject, table } from "@sluice/kit";
-import {
-  aspectRatioOf,
-  imagesReply,
-  invalidField,
-  invalidReply,
-  present,
-  readFields,
-  readJsonBody,
-  readSize,
-  type RequestFields,
-  upstreamError,
-} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
+import { Fields, Images, invalidField, invalidReply, Members, readJsonBody, upstreamError } from "@sluice/kit/dialect";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { baseModel } from "./models.ts";
 
@@ -26,10 +15,10 @@ export const IMAGE_PARAMETERS = ["n", "size", "quality", "response_format", "out
 interface ImageFamily {
   readonly imagesPerCall: number;
   readonly native: readonly string[];
-  body(prompt: string, asked: RequestFields): JsonObject;
+  body(prompt: string, asked: Fields.RequestFields): JsonObject;
 }
 
-const QUALITIES = table<string>({
+const QUALITIES = Members.table<string>({
   standard: "standard",
   medium: "standard",
   hd: "premium",
@@ -43,9 +32,9 @@ const amazon: ImageFamily = {
   native: ["textToImageParams", "imageGenerationConfig"],
   body(prompt, asked) {
     if ((asked.get("output_format") ?? "png") !== "png") asked.refuse("output_format", "another format than png");
-    const size = readSize(asked.get("size"));
+    const size = Images.readSize(asked.get("size"));
     const config = {
-      ...present({ numberOfImages: asked.get("n"), width: size?.width, height: size?.height }),
+      ...Members.present({ numberOfImages: asked.get("n"), width: size?.width, height: size?.height }),
       ...quality(asked),
       ...object(asked, "imageGenerationConfig"),
     };
@@ -68,10 +57,10 @@ const stability: ImageFamily = {
       asked.refuse("output_format", `the format ${String(format).slice(0, 16)}`);
     }
     if ((asked.get("quality") ?? "auto") !== "auto") asked.refuse("quality", "a quality");
-    const size = readSize(asked.get("size"));
+    const size = Images.readSize(asked.get("size"));
     return {
       prompt,
-      ...present({ aspect_ratio: size && aspectRatioOf(size, RATIOS, asked.refuse), output_format: format }),
+      ...Members.present({ aspect_ratio: size && Images.aspectRatioOf(size, RATIOS, asked.refuse), output_format: format }),
       ...asked.pick(STABILITY_NATIVE),
     };
   },
@@ -95,7 +84,7 @@ export function imagesPerCall(model: string): number {
 /** The model's own body. Throws `unsupported_parameter` for a model that makes no images, and for what it cannot take. */
 export function imagesBody(request: ProviderRequest): JsonObject {
   const family = familyOf(request.target.model);
-  const asked = readFields(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
+  const asked = Fields.read(request, ["prompt", ...IMAGE_PARAMETERS, ...(family?.native ?? [])]);
   if (family === undefined) return asked.refuse("model", "images");
   const { prompt } = asked.body;
   if (typeof prompt !== "string" || prompt === "") throw invalidField("prompt", "a text");
@@ -103,14 +92,14 @@ export function imagesBody(request: ProviderRequest): JsonObject {
   return family.body(prompt, asked);
 }
 
-function quality(asked: RequestFields): JsonObject {
+function quality(asked: Fields.RequestFields): JsonObject {
   const wanted = asked.get("quality") ?? "auto";
   if (wanted === "auto") return {};
   const known = typeof wanted === "string" ? QUALITIES[wanted] : undefined;
   return { quality: known ?? asked.refuse("quality", `the quality ${String(wanted).slice(0, 16)}`) };
 }
 
-function object(asked: RequestFields, name: string): JsonObject {
+function object(asked: Fields.RequestFields, name: string): JsonObject {
   const value = asked.get(name);
   if (value === undefined) return {};
   return isObject(value) ? value : asked.refuse(name, "what is no object");
@@ -127,7 +116,7 @@ export function decodeImage(body: Uint8Array, request: ProviderRequest): Decoded
   const reason = strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
   if (images.length === 0) throw reason === undefined ? invalidReply("has no images") : refusal(reason);
   const { size, quality: wanted } = request.document.value;
-  return imagesReply(
+  return Images.reply(
     request,
     images.map((image) => ({ b64_json: image })),
     { size, quality: wanted },

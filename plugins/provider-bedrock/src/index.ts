@@ -1,7 +1,7 @@
 /** @sluice/provider-bedrock: Amazon Bedrock as a provider of chat, embeddings and images, and as it is for native requests. */
 
 import { defineProvider } from "@sluice/kit";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { HttpCall, JsonObject, NativeEndpoint, ProviderRequest, Secret } from "@sluice/contract";
 import { type BedrockConfig, checkCredentials, configSchema } from "./config.ts";
 import { chainCredentials, type CredentialSource, fixedCredentials } from "./credentials.ts";
@@ -89,9 +89,9 @@ export default defineProvider<BedrockConfig>({
       framing: eventFraming,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => nativeCall(request, baseUrl, bearer),
+      passthrough: (request) => Native.call(request, baseUrl, bearer),
       native: {
-        root: nativeRoot(baseUrl),
+        root: Native.root(baseUrl),
         endpoints: ENDPOINTS,
         requestHeaders: REQUEST_HEADERS,
         replyHeaders: ["x-amzn-requestid", "x-amzn-errortype"],

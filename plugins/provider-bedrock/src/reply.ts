@@ -7,13 +7,12 @@ import {
   createStreamTranslator,
   type FinishTable,
   invalidReply,
-  type NameMap,
-  objectsOf,
+  Members,
   readJsonBody,
   readJsonEvent,
-  textIn,
+  type ToolNames,
 } from "@sluice/kit/dialect";
-import { readNativeUsage } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { exceptionOf } from "./errors.ts";
 import { EXCEPTION_PREFIX } from "./event-frames.ts";
@@ -32,12 +31,12 @@ const FINISH: FinishTable = {
 };
 
 /** A whole reply. Throws `upstream_invalid_response` for one without a message. */
-export function decodeConverse(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+export function decodeConverse(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const reply = readJsonBody(body);
   const message = isObject(reply.output) ? reply.output.message : undefined;
   if (!isObject(message) || !Array.isArray(message.content)) throw invalidReply("has no message");
-  const blocks = objectsOf(message.content);
-  const citations = blocks.flatMap(({ citationsContent: cited }) => (isObject(cited) ? objectsOf(cited.citations) : []));
+  const blocks = Members.objectsOf(message.content);
+  const citations = blocks.flatMap(({ citationsContent: cited }) => (isObject(cited) ? Members.objectsOf(cited.citations) : []));
   const others = blocks.filter((block) => !Object.keys(block).some((kind) => KNOWN_BLOCKS.has(kind)));
   return chatReply(request, {
     text: blocks.map(textOf).join(""),
@@ -50,7 +49,7 @@ export function decodeConverse(body: Uint8Array, request: ProviderRequest, names
     ),
     nativeFinish: typeof reply.stopReason === "string" ? reply.stopReason : undefined,
     finishTable: FINISH,
-    usage: readNativeUsage(reply),
+    usage: Native.readUsage(reply),
     message: { ...(citations.length === 0 ? {} : { citations }), ...(others.length === 0 ? {} : { provider_blocks: others }) },
     choice: nativeMembers(reply),
   });
@@ -69,7 +68,7 @@ function nativeMembers({ additionalModelResponseFields: fields, trace }: JsonObj
 function textOf({ text, citationsContent: cited }: JsonObject): string {
   if (typeof text === "string") return text;
   if (!isObject(cited)) return "";
-  return objectsOf(cited.content)
+  return Members.objectsOf(cited.content)
     .map((piece) => (typeof piece.text === "string" ? piece.text : ""))
     .join("");
 }
@@ -87,7 +86,7 @@ function thinkingBlock({ reasoningText: said, redactedContent: data }: JsonObjec
 }
 
 /** A translator of one stream. `names` is asked for once, when a call begins. */
-export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   // A guardrail's trace comes with the usage: the finish that carries it waits for them.
   const isTraced = request.document.value.guardrailConfig !== undefined;
   return createStreamTranslator(request, (writer) => {
@@ -120,7 +119,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         case "metadata": {
           const metadata = readJsonEvent(data);
           finish(metadata);
-          writer.usage(readNativeUsage(metadata));
+          writer.usage(Native.readUsage(metadata));
           writer.done();
           break;
         }
@@ -149,7 +148,12 @@ function blockOf(index: JsonValue | undefined, blocks: Map<JsonValue | undefined
   return block;
 }
 
-function start(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, writer: ChunkWriter, names: () => NameMap): void {
+function start(
+  event: JsonObject,
+  blocks: Map<JsonValue | undefined, Block>,
+  writer: ChunkWriter,
+  names: () => ToolNames.NameMap,
+): void {
   const { start: begun, contentBlockIndex: index } = event;
   if (!isObject(begun)) return;
   const block = blockOf(index, blocks);
@@ -179,7 +183,7 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
     if (typeof piece.toolUse.input === "string") writer.callArguments(String(index), piece.toolUse.input, INPUT_FORM);
   } else if (isObject(piece.reasoningContent)) {
     const { text, signature, redactedContent } = piece.reasoningContent;
-    writer.thought(String(index), { text: textIn(text) ?? "", signature: textIn(signature) ?? "" });
+    writer.thought(String(index), { text: Members.textIn(text) ?? "", signature: Members.textIn(signature) ?? "" });
     if (typeof redactedContent === "string") block.redacted.push(Buffer.from(writer.keep(redactedContent), "base64"));
   } else if (isObject(piece.citation)) {
     writer.delta({ citations: [piece.citation] });

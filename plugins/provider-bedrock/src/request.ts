@@ -2,17 +2,13 @@
 
 import {
   BASIC_PARAMETERS,
-  type ChatRequest,
+  type Chat,
   invalidField,
-  lowerSchema,
-  mapToolNames,
-  type NameMap,
-  type NameRule,
-  type OfferedTools,
+  Members,
   offeredTools,
-  present,
   readChatRequest,
-  type ToolDefinition,
+  Schema,
+  ToolNames,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
@@ -37,12 +33,12 @@ const NATIVE = [
   "performanceConfig",
   "requestMetadata",
 ];
-const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 const TIERS = new Set(["default", "flex", "priority", "reserved"]);
 
 /** The names of a request's tools, both ways. */
-export function toolNames(request: ProviderRequest): NameMap {
-  return mapToolNames(request, TOOL_NAME);
+export function toolNames(request: ProviderRequest): ToolNames.NameMap {
+  return ToolNames.map(request, TOOL_NAME);
 }
 
 /** The body of the call, and parameters that it does not honour. */
@@ -89,11 +85,11 @@ function filled(name: string, value: JsonObject | readonly JsonValue[]): JsonObj
   return Object.keys(value).length === 0 ? {} : { [name]: value };
 }
 
-function inferenceConfig({ temperature, topP, stop }: ChatRequest, maxTokens: number | undefined): JsonObject {
-  return present({ maxTokens, temperature, topP, stopSequences: stop.length === 0 ? undefined : stop });
+function inferenceConfig({ temperature, topP, stop }: Chat.Request, maxTokens: number | undefined): JsonObject {
+  return Members.present({ maxTokens, temperature, topP, stopSequences: stop.length === 0 ? undefined : stop });
 }
 
-function serviceTier({ body, refuse }: ChatRequest): JsonObject {
+function serviceTier({ body, refuse }: Chat.Request): JsonObject {
   const tier = body.service_tier;
   if (tier === undefined || tier === null || tier === "auto") return {};
   if (typeof tier === "string" && TIERS.has(tier)) return { serviceTier: { type: tier } };
@@ -101,7 +97,7 @@ function serviceTier({ body, refuse }: ChatRequest): JsonObject {
 }
 
 /** Metadata that a target may have becomes the keys that invocation logs are filtered by: texts. */
-function metadata({ target, document }: ProviderRequest, { native }: ChatRequest): JsonObject {
+function metadata({ target, document }: ProviderRequest, { native }: Chat.Request): JsonObject {
   const { metadata: notes } = document.value;
   if (target.forwardMetadata !== true || native.requestMetadata !== undefined || !isObject(notes)) return {};
   const texts = Object.entries(notes).filter(([, value]) => typeof value === "string");
@@ -112,12 +108,12 @@ function metadata({ target, document }: ProviderRequest, { native }: ChatRequest
  * Tools and their choice. The API has no word for `none`: tools are withheld then, unless the conversation holds calls, which
  * the API takes with tools alone. For the same reason a history of calls without tools brings tools of its own.
  */
-function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObject {
+function toolConfig(chat: Chat.Request, names: ToolNames.NameMap, model: string): JsonObject {
   const { tools: kept, choice } = offeredTools(chat);
   const { refuse } = chat;
   const called = calledNames(chat);
   if (choice?.mode === "none" && called.size === 0) return {};
-  const offered = kept.filter((tool): tool is ToolDefinition => tool.kind === "function");
+  const offered = kept.filter((tool): tool is Chat.ToolDefinition => tool.kind === "function");
   const known = new Set(offered.map(({ name }) => name));
   const points = cachePoints(model);
   const tools = offered.flatMap((tool) => [
@@ -132,7 +128,7 @@ function toolConfig(chat: ChatRequest, names: NameMap, model: string): JsonObjec
   return { toolConfig: { tools, ...(toolChoice === undefined ? {} : { toolChoice }) } };
 }
 
-function choiceOf(choice: OfferedTools["choice"], names: NameMap): JsonObject | undefined {
+function choiceOf(choice: Chat.OfferedTools["choice"], names: ToolNames.NameMap): JsonObject | undefined {
   switch (choice?.mode) {
     case "required":
       return { any: {} };
@@ -144,7 +140,7 @@ function choiceOf(choice: OfferedTools["choice"], names: NameMap): JsonObject | 
   }
 }
 
-function calledNames({ turns }: ChatRequest): Set<string> {
+function calledNames({ turns }: Chat.Request): Set<string> {
   const names = new Set<string>();
   for (const part of turns.flatMap(({ parts }) => parts)) {
     if (part.kind === "call") names.add(part.name);
@@ -157,7 +153,12 @@ function pastTool(name: string): JsonObject {
   return { name, description: "Not offered any more.", inputSchema: { json: { type: "object", properties: {} } } };
 }
 
-function toolSpec(tool: ToolDefinition, names: NameMap, model: string, refuse: ChatRequest["refuse"]): JsonObject {
+function toolSpec(
+  tool: Chat.ToolDefinition,
+  names: ToolNames.NameMap,
+  model: string,
+  refuse: Chat.Request["refuse"],
+): JsonObject {
   const { name, description, schema, schemaPath } = tool;
   if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
   // A model that cannot hold itself to a schema refuses to be asked; without it the tool is what it was.
@@ -165,7 +166,7 @@ function toolSpec(tool: ToolDefinition, names: NameMap, model: string, refuse: C
   const json = isNova(model)
     ? novaSchema(schema, schemaPath, refuse)
     : isStrict
-      ? lowerSchema(schema, STRICT_SCHEMA, schemaPath, refuse)
+      ? Schema.lower(schema, STRICT_SCHEMA, schemaPath, refuse)
       : schema;
   return {
     name: names.toUpstream(name),
@@ -175,11 +176,11 @@ function toolSpec(tool: ToolDefinition, names: NameMap, model: string, refuse: C
   };
 }
 
-function outputFormat({ responseFormat: format, refuse }: ChatRequest): JsonObject {
+function outputFormat({ responseFormat: format, refuse }: Chat.Request): JsonObject {
   if (format === undefined) return {};
   if (format.type === "json_object") return refuse("response_format", "JSON without a schema");
   const { name, description, schema, schemaPath } = format;
-  const lowered = lowerSchema(schema, STRICT_SCHEMA, schemaPath, refuse);
+  const lowered = Schema.lower(schema, STRICT_SCHEMA, schemaPath, refuse);
   const jsonSchema = { schema: JSON.stringify(lowered), name, ...(description === undefined ? {} : { description }) };
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }

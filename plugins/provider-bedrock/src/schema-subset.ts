@@ -4,11 +4,11 @@
  * numbers and texts, closed objects.
  */
 
-import { lowerSchema, type Refuse, type SchemaSubset } from "@sluice/kit/dialect";
+import { type Refuse, Schema } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 
 /** For structured output and for tools that are `strict`. */
-export const STRICT_SCHEMA: SchemaSubset = {
+export const STRICT_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "type",
     "anyOf",
@@ -39,7 +39,7 @@ const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "des
  * `description`, `title` and `additionalProperties` as what makes it ignore a tool). References are inlined, constraints of the whole refused.
  */
 export function novaSchema(schema: JsonObject, path: string, refuse: Refuse): JsonObject {
-  const inlined = lowerSchema(schema, { references: "inline" }, path, refuse);
+  const inlined = Schema.lower(schema, { references: "inline" }, path, refuse);
   const { type, properties = {}, required, ...rest } = inlined;
   const odd = Object.keys(rest).find((keyword) => !TELLING.has(keyword));
   if (odd !== undefined) return refuse(`${path}.${odd}`, `the keyword ${odd.slice(0, 64)} at the top of a tool's schema`);

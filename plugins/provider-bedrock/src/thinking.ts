@@ -1,7 +1,6 @@
 /** Reasoning: each family of models has its own words for it, beside Converse's. */
 
-import { table } from "@sluice/kit";
-import { type ChatRequest, hasLostThoughts, offeredTools, thinkingBudget } from "@sluice/kit/dialect";
+import { type Chat, Members, offeredTools, Reasoning } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 import { type Thinking, thinkingOf } from "./models.ts";
 
@@ -15,7 +14,7 @@ export interface Thought {
 }
 
 /** Efforts in three words. */
-const WORDS = table<string>({
+const WORDS = Members.table<string>({
   minimal: "low",
   low: "low",
   medium: "medium",
@@ -27,7 +26,7 @@ const WORDS = table<string>({
 const BUDGETED_REPLY = 32_000;
 
 /** `maxTokens` is what the model can write, where that is known. */
-export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | undefined): Thought {
+export function thoughtOf(chat: Chat.Request, model: string, maxTokens: number | undefined): Thought {
   const { thinking, reasoningEffort: effort, temperature, refuse } = chat;
   const plain: Thought = { fields: {}, output: {}, maxTokens: chat.maxTokens };
   const way = thinkingOf(model);
@@ -72,7 +71,7 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
       }
       if (temperature !== undefined && temperature !== 1) refuse("temperature", "a temperature other than 1 beside thinking");
       const limit = chat.maxTokens ?? maxTokens ?? BUDGETED_REPLY;
-      const budget = thinkingBudget(effort, refuse, limit);
+      const budget = Reasoning.budget(effort, refuse, limit);
       return { fields: { thinking: { type: "enabled", budget_tokens: budget } }, output: {}, maxTokens: limit };
     }
     default:
@@ -81,9 +80,9 @@ export function thoughtOf(chat: ChatRequest, model: string, maxTokens: number | 
 }
 
 /** Claude refuses thoughts beside a forced choice of tools, and in a turn whose signed thoughts the client lost. */
-function isWithheld(chat: ChatRequest, way: Thinking): boolean {
+function isWithheld(chat: Chat.Request, way: Thinking): boolean {
   if (way !== "budget" && way !== "adaptive") return false;
   const { tools, choice } = offeredTools(chat);
   const isForced = tools.length > 0 && (choice?.mode === "required" || choice?.mode === "named");
-  return isForced || (way === "budget" && hasLostThoughts(chat.turns));
+  return isForced || (way === "budget" && Reasoning.isLost(chat.turns));
 }

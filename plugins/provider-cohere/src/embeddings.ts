@@ -1,17 +1,7 @@
 /** Embeddings by Cohere's v2 embed (docs.cohere.com/reference/embed; its SDK 5.20, `EmbedByTypeResponse`). */
 
 import { isObject } from "@sluice/kit";
-import {
-  embeddingsReply,
-  embeddingTexts,
-  invalidField,
-  present,
-  readFields,
-  readJsonBody,
-  readMediaUrl,
-  tokenCount,
-  usageOf,
-} from "@sluice/kit/dialect";
+import { Embeddings, Fields, invalidField, Members, readJsonBody, readMediaUrl, tokenCount, usageOf } from "@sluice/kit/dialect";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 
 /** Inputs that one call takes. */
@@ -25,8 +15,8 @@ const TYPES = new Set(["float", "base64", "int8", "uint8", "binary", "ubinary"])
 
 /** The body of an embeddings request. Texts are `texts`; where images (data URLs) are among them, all are `inputs`. */
 export function embedBody(request: ProviderRequest): JsonObject {
-  const fields = readFields(request, KNOWN);
-  const inputs = embeddingTexts(fields);
+  const fields = Fields.read(request, KNOWN);
+  const inputs = Embeddings.texts(fields);
   // A data URL that is none would be embedded as a text.
   for (const [index, input] of inputs.entries()) if (isImage(input)) readMediaUrl(input, `input[${index}]`);
   return {
@@ -34,7 +24,7 @@ export function embedBody(request: ProviderRequest): JsonObject {
     input_type: INPUT_TYPE,
     ...(inputs.some(isImage) ? { inputs: inputs.map(contentOf) } : { texts: inputs }),
     embedding_types: [embeddingType(fields.body)],
-    ...present({ output_dimension: fields.get("dimensions") }),
+    ...Members.present({ output_dimension: fields.get("dimensions") }),
     ...fields.pick(NATIVE),
   };
 }
@@ -61,7 +51,7 @@ function embeddingType({ embedding_types: types }: JsonObject): string {
 export function decodeEmbed(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
   const vectors = isObject(reply.embeddings) ? reply.embeddings[embeddingType(request.document.value)] : undefined;
-  return embeddingsReply(request, Array.isArray(vectors) ? vectors : undefined, readUsage(reply.meta));
+  return Embeddings.reply(request, Array.isArray(vectors) ? vectors : undefined, readUsage(reply.meta));
 }
 
 /** Text and image tokens are billed apart. Images that are billed by the piece (v3 models) are no tokens: unknown. */

@@ -1,7 +1,7 @@
 /** @sluice/provider-cohere: Cohere's v2 API as a provider of chat and embeddings, and as it is for native requests. */
 
-import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import { defineProvider, Option } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { decodeEmbed, embedBody, INPUTS_PER_CALL } from "./embeddings.ts";
 import { readError } from "./errors.ts";
@@ -26,7 +26,7 @@ const ENDPOINTS: readonly NativeEndpoint[] = [
   { path: "v1/classify", model: "body", usage: "reported" },
   { path: "v1/tokenize", model: "body", usage: "free" },
   { path: "v1/detokenize", model: "body", usage: "free" },
-  ...openaiEndpoints(["compatibility/v1/"]).filter(({ path }) => /(?:chat\/completions|embeddings)$/.test(path)),
+  ...Native.openaiEndpoints(["compatibility/v1/"]).filter(({ path }) => /(?:chat\/completions|embeddings)$/.test(path)),
 ];
 
 export default defineProvider<CohereConfig>({
@@ -37,8 +37,8 @@ export default defineProvider<CohereConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("COHERE_API_KEY"),
-      base_url: baseUrlOption("https://api.cohere.com"),
+      api_key: Option.apiKey("COHERE_API_KEY"),
+      base_url: Option.baseUrl("https://api.cohere.com"),
       client_name: {
         type: "string",
         description: "Sent as `X-Client-Name`: who calls, for Cohere's dashboard. Example: `acme`.",
@@ -71,8 +71,8 @@ export default defineProvider<CohereConfig>({
         request.operation === "chat" ? decodeChat(body, request, toolNames(request)) : decodeEmbed(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => nativeCall(request, config.base_url, account),
-      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS },
+      passthrough: (request) => Native.call(request, config.base_url, account),
+      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS },
     };
   },
 });

@@ -1,31 +1,14 @@
 /** Turns of a conversation as Cohere's messages, and the documents that stand beside them (its SDK 5.20, `ChatMessageV2`). */
 
-import {
-  type CallPart,
-  type ContentPart,
-  dataUrlOf,
-  type DocumentPart,
-  functionCall,
-  type ImagePart,
-  mapId,
-  mediaText,
-  type NameMap,
-  type NameRule,
-  present,
-  type Refuse,
-  type ResultPart,
-  textOrBlocks,
-  type TextPart,
-  type Turn,
-} from "@sluice/kit/dialect";
+import { type Chat, type ContentPart, Members, Reference, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
 import type { JsonObject } from "@sluice/contract";
 
 /** Ids are the model's own words; what is odd or long is replaced alike in the call and its result. */
-const CALL_ID: NameRule = { character: /[\x21-\x7e]/, maxLength: 128 };
+const CALL_ID: ToolNames.NameRule = { character: /[\x21-\x7e]/, maxLength: 128 };
 
 /** The common settings of one request's messages. */
 export interface MessageTerms {
-  readonly names: NameMap;
+  readonly names: ToolNames.NameMap;
   /** Whether the model takes its thoughts back as such; others have a plan for their calls alone. */
   readonly isThinking: boolean;
   readonly refuse: Refuse;
@@ -38,12 +21,12 @@ export interface CohereMessages {
 }
 
 /** The messages of a conversation, its instructions in the one system message that may come first. */
-export function messagesOf(system: readonly TextPart[], turns: readonly Turn[], terms: MessageTerms): CohereMessages {
+export function messagesOf(system: readonly Chat.TextPart[], turns: readonly Turn[], terms: MessageTerms): CohereMessages {
   const documents: JsonObject[] = [];
   const messages = turns.flatMap((turn) =>
     turn.role === "user" ? userMessages(turn, terms, documents) : assistantMessage(turn, terms),
   );
-  if (system.length > 0) messages.unshift({ role: "system", content: textOrBlocks(system.map(textBlock)) });
+  if (system.length > 0) messages.unshift({ role: "system", content: Reference.textOrBlocks(system.map(textBlock)) });
   return { messages, documents };
 }
 
@@ -53,7 +36,7 @@ function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: Json
   for (const part of parts) {
     switch (part.kind) {
       case "result":
-        messages.push({ role: "tool", tool_call_id: mapId(part.id, CALL_ID), content: resultContent(part, refuse) });
+        messages.push({ role: "tool", tool_call_id: ToolNames.mapId(part.id, CALL_ID), content: resultContent(part, refuse) });
         break;
       case "text":
         blocks.push(textBlock(part));
@@ -80,11 +63,11 @@ function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: Json
   const [first] = parts;
   if (blocks.length === 0 && messages.length === 0 && first !== undefined)
     refuse(first.path, "documents without a text beside them");
-  return blocks.length === 0 ? messages : [...messages, { role: "user", content: textOrBlocks(blocks) }];
+  return blocks.length === 0 ? messages : [...messages, { role: "user", content: Reference.textOrBlocks(blocks) }];
 }
 
 function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: MessageTerms): JsonObject[] {
-  const calls: CallPart[] = [];
+  const calls: Chat.CallPart[] = [];
   const blocks: JsonObject[] = [];
   let thought = "";
   for (const part of parts) {
@@ -96,16 +79,16 @@ function assistantMessage({ parts }: Turn, { names, isThinking, refuse }: Messag
   if (thought !== "" && isThinking) blocks.unshift({ type: "thinking", thinking: thought });
   const message = {
     role: "assistant",
-    ...(blocks.length === 0 ? {} : { content: textOrBlocks(blocks) }),
+    ...(blocks.length === 0 ? {} : { content: Reference.textOrBlocks(blocks) }),
     ...(calls.length === 0 || thought === "" || isThinking ? {} : { tool_plan: thought }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => functionCall(call, names, CALL_ID)) }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => Reference.functionCall(call, names, CALL_ID)) }),
   };
   // A turn of thoughts alone has nothing that the model takes.
   return blocks.length === 0 && calls.length === 0 ? [] : [message];
 }
 
-function resultContent({ parts }: ResultPart, refuse: Refuse): string | readonly JsonObject[] {
-  return textOrBlocks(parts.map((part) => resultBlock(part, refuse)));
+function resultContent({ parts }: Chat.ResultPart, refuse: Refuse): string | readonly JsonObject[] {
+  return Reference.textOrBlocks(parts.map((part) => resultBlock(part, refuse)));
 }
 
 function resultBlock(part: ContentPart, refuse: Refuse): JsonObject {
@@ -114,17 +97,17 @@ function resultBlock(part: ContentPart, refuse: Refuse): JsonObject {
   return refuse(part.path, `a block of type ${part.kind} in the result of a tool`);
 }
 
-function textBlock({ text }: TextPart): JsonObject {
+function textBlock({ text }: Chat.TextPart): JsonObject {
   return { type: "text", text };
 }
 
-function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonObject {
+function imageBlock({ source, path, detail }: Chat.ImagePart, refuse: Refuse): JsonObject {
   const detailMember = detail === undefined ? {} : { detail };
   switch (source.kind) {
     case "url":
       return { type: "image_url", image_url: { url: source.url, ...detailMember } };
     case "data":
-      return { type: "image_url", image_url: { url: dataUrlOf(source), ...detailMember } };
+      return { type: "image_url", image_url: { url: Reference.dataUrlOf(source), ...detailMember } };
     case "file":
     case "text":
       return refuse(path, `an image by a ${source.kind}`);
@@ -134,7 +117,7 @@ function imageBlock({ source, path, detail }: ImagePart, refuse: Refuse): JsonOb
 }
 
 /** Documents are texts with a title: the model cites them. */
-function documentOf({ source, path, name, context }: DocumentPart, refuse: Refuse): JsonObject {
-  const text = mediaText(source) ?? refuse(path, "a document that is no text");
-  return { data: present({ title: name, text, context }) };
+function documentOf({ source, path, name, context }: Chat.DocumentPart, refuse: Refuse): JsonObject {
+  const text = Reference.mediaText(source) ?? refuse(path, "a document that is no text");
+  return { data: Members.present({ title: name, text, context }) };
 }

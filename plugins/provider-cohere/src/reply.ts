@@ -7,12 +7,11 @@ import {
   createStreamTranslator,
   type FinishTable,
   invalidReply,
-  type NameMap,
-  objectsOf,
+  Members,
   readJsonBody,
   readJsonEvent,
-  textIn,
   tokenCount,
+  type ToolNames,
   upstreamError,
   usageOf,
 } from "@sluice/kit/dialect";
@@ -28,22 +27,22 @@ const FINISH: FinishTable = {
 };
 
 /** The reply to a chat request. */
-export function decodeChat(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+export function decodeChat(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const reply = readJsonBody(body);
   const { message } = reply;
   if (!isObject(message)) throw invalidReply("has no message");
-  const nativeFinish = textIn(reply.finish_reason);
+  const nativeFinish = Members.textIn(reply.finish_reason);
   checkFinish(nativeFinish, undefined);
-  const blocks = objectsOf(message.content);
-  const citations = objectsOf(message.citations);
+  const blocks = Members.objectsOf(message.content);
+  const citations = Members.objectsOf(message.citations);
   const others = blocks.filter(({ type }) => type !== "text" && type !== "thinking");
   return chatReply(request, {
-    text: blocks.map((block) => (block.type === "text" ? (textIn(block.text) ?? "") : "")).join(""),
+    text: blocks.map((block) => (block.type === "text" ? (Members.textIn(block.text) ?? "") : "")).join(""),
     // The plan of calls is a thought: the model's text before it acts.
-    reasoning: (textIn(message.tool_plan) ?? "") + blocks.map((block) => textIn(block.thinking) ?? "").join(""),
-    calls: objectsOf(message.tool_calls).map(({ id, function: called }) => {
+    reasoning: (Members.textIn(message.tool_plan) ?? "") + blocks.map((block) => Members.textIn(block.thinking) ?? "").join(""),
+    calls: Members.objectsOf(message.tool_calls).map(({ id, function: called }) => {
       const { name, arguments: given } = isObject(called) ? called : {};
-      return { id: String(id), name: names.toClient(String(name)), arguments: textIn(given) ?? "" };
+      return { id: String(id), name: names.toClient(String(name)), arguments: Members.textIn(given) ?? "" };
     }),
     nativeFinish,
     finishTable: FINISH,
@@ -89,9 +88,9 @@ function checkFinish(native: string | undefined, said: string | undefined): void
 }
 
 /** A translator of one stream of events. `names` is asked for once, when a call begins. */
-export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
-    let map: NameMap | undefined;
+    let map: ToolNames.NameMap | undefined;
     return ({ data }) => {
       if (data === "[DONE]") return;
       const event = readJsonEvent(data);
@@ -104,19 +103,19 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           writeContent(message.content, writer);
           break;
         case "tool-plan-delta":
-          writer.reasoning(textIn(message.tool_plan) ?? "");
+          writer.reasoning(Members.textIn(message.tool_plan) ?? "");
           break;
         case "tool-call-start": {
           const call = isObject(message.tool_calls) ? message.tool_calls : {};
           const { name, arguments: given } = isObject(call.function) ? call.function : {};
           map ??= names();
           writer.callStart(key, { id: String(call.id), name: map.toClient(String(name)) });
-          writer.callArguments(key, textIn(given) ?? "");
+          writer.callArguments(key, Members.textIn(given) ?? "");
           break;
         }
         case "tool-call-delta": {
           const call = isObject(message.tool_calls) ? message.tool_calls : {};
-          const given = isObject(call.function) ? textIn(call.function.arguments) : undefined;
+          const given = isObject(call.function) ? Members.textIn(call.function.arguments) : undefined;
           writer.callArguments(key, given ?? "");
           break;
         }
@@ -134,7 +133,7 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
           break;
         default:
           // `content-end`, `citation-end`, `debug`, and what the API may add; an error has no type of its own.
-          if (event.type === undefined) throw upstreamError({ failure: "server", message: textIn(event.message) });
+          if (event.type === undefined) throw upstreamError({ failure: "server", message: Members.textIn(event.message) });
       }
     };
   });
@@ -142,13 +141,13 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 
 function writeContent(content: JsonValue | undefined, writer: ChunkWriter): void {
   if (!isObject(content)) return;
-  writer.reasoning(textIn(content.thinking) ?? "");
-  writer.text(textIn(content.text) ?? "");
+  writer.reasoning(Members.textIn(content.thinking) ?? "");
+  writer.text(Members.textIn(content.text) ?? "");
 }
 
 function end(delta: JsonObject, writer: ChunkWriter): void {
-  const native = textIn(delta.finish_reason);
-  const said = textIn(delta.error);
+  const native = Members.textIn(delta.finish_reason);
+  const said = Members.textIn(delta.error);
   checkFinish(native, said);
   if (said !== undefined) throw upstreamError({ failure: "server", message: said });
   writer.finish(native, FINISH);

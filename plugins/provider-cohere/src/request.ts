@@ -2,18 +2,15 @@
 
 import {
   BASIC_PARAMETERS,
-  type ChatRequest,
-  functionTool,
+  type Chat,
   invalidField,
-  lowerSchema,
-  mapToolNames,
-  type NameMap,
-  type NameRule,
+  Members,
   offeredTools,
-  present,
   readChatRequest,
-  thinkingBudget,
-  type ToolDefinition,
+  Reference,
+  Schema,
+  Reasoning,
+  ToolNames,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
@@ -34,14 +31,14 @@ export const PARAMETERS: readonly string[] = [
 /** Members of the API's own that a client may send beside them. */
 const NATIVE = ["documents", "citation_options", "safety_mode", "strict_tools", "k", "p", "priority", "raw_prompting"];
 /** docs.cohere.com/docs/tool-use-overview: names are those of functions. */
-const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, first: /[a-zA-Z_]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, first: /[a-zA-Z_]/, maxLength: 64 };
 const MAX_STOPS = 5;
 /** `p` lies within 0.01 and 0.99, and 0.75 is meant where it is absent: so 1 is sent as the nearest. */
 const MIN_P = 0.01;
 const MAX_P = 0.99;
 /** The names of a request's tools, both ways. */
-export function toolNames(request: ProviderRequest): NameMap {
-  return mapToolNames(request, TOOL_NAME);
+export function toolNames(request: ProviderRequest): ToolNames.NameMap {
+  return ToolNames.map(request, TOOL_NAME);
 }
 
 /** The body of a chat request. */
@@ -71,7 +68,7 @@ export function chatBody(request: ProviderRequest): JsonObject {
   };
 }
 
-function sampling(chat: ChatRequest): JsonObject {
+function sampling(chat: Chat.Request): JsonObject {
   const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } = chat;
   if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
   const penalty = (name: string, value: number | undefined): JsonObject => {
@@ -80,7 +77,7 @@ function sampling(chat: ChatRequest): JsonObject {
     return { [name]: value };
   };
   return {
-    ...present({
+    ...Members.present({
       temperature,
       p: topP === undefined ? undefined : Math.min(MAX_P, Math.max(MIN_P, topP)),
       max_tokens: maxTokens,
@@ -92,35 +89,37 @@ function sampling(chat: ChatRequest): JsonObject {
   };
 }
 
-function tools(chat: ChatRequest, names: NameMap): JsonObject {
+function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
-  const functions = offered.filter((tool): tool is ToolDefinition => tool.kind === "function");
+  const functions = offered.filter((tool): tool is Chat.ToolDefinition => tool.kind === "function");
   if (functions.length === 0) return {};
   // The API knows no names in a choice: what is not meant is not offered.
   const kept = choice?.mode === "named" ? functions.filter(({ name }) => name === choice.name) : functions;
   const isStrict = functions.some((tool) => tool.strict === true);
-  return present({
-    tools: kept.map(({ name, description, schema }) => functionTool({ name, description, schema, strict: undefined }, names)),
+  return Members.present({
+    tools: kept.map(({ name, description, schema }) =>
+      Reference.functionTool({ name, description, schema, strict: undefined }, names),
+    ),
     strict_tools: isStrict ? true : undefined,
     tool_choice: choice === undefined || choice.mode === "auto" ? undefined : choice.mode === "none" ? "NONE" : "REQUIRED",
   });
 }
 
-function responseFormat({ responseFormat: asked, refuse }: ChatRequest): JsonObject {
+function responseFormat({ responseFormat: asked, refuse }: Chat.Request): JsonObject {
   if (asked === undefined) return {};
   if (asked.type === "json_object") return { response_format: { type: "json_object" } };
-  const schema = lowerSchema(asked.schema, OUTPUT_SCHEMA, asked.schemaPath, refuse);
+  const schema = Schema.lower(asked.schema, OUTPUT_SCHEMA, asked.schemaPath, refuse);
   return { response_format: { type: "json_object", json_schema: schema } };
 }
 
-function thought({ thinking, reasoningEffort, refuse }: ChatRequest): JsonObject {
+function thought({ thinking, reasoningEffort, refuse }: Chat.Request): JsonObject {
   if (thinking !== undefined) {
     const { budget_tokens: budget, ...members } = thinking;
-    return { thinking: present({ ...members, token_budget: budget }) };
+    return { thinking: Members.present({ ...members, token_budget: budget }) };
   }
   if (reasoningEffort === undefined) return {};
   if (reasoningEffort === "none") return { thinking: { type: "disabled" } };
   // `max` has no bound.
-  const budget = reasoningEffort === "max" ? undefined : thinkingBudget(reasoningEffort, refuse);
-  return { thinking: present({ type: "enabled", token_budget: budget }) };
+  const budget = reasoningEffort === "max" ? undefined : Reasoning.budget(reasoningEffort, refuse);
+  return { thinking: Members.present({ type: "enabled", token_budget: budget }) };
 }

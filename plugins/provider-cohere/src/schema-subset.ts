@@ -3,10 +3,10 @@
  * (docs.cohere.com/docs/structured-outputs, "Unsupported schema features").
  */
 
-import type { SchemaSubset } from "@sluice/kit/dialect";
+import type { Schema } from "@sluice/kit/dialect";
 
 /** A `pattern` cannot hold anchors or look-ahead there, so the description expresses it. */
-export const OUTPUT_SCHEMA: SchemaSubset = {
+export const OUTPUT_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "$defs",
     "$ref",

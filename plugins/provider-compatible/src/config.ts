@@ -1,7 +1,7 @@
 /** The options of the provider, and checks that a schema cannot express. */
 
-import { addressOption, embeddingFormatsOption, secretOption } from "@sluice/kit";
-import type { EmbeddingFormat } from "@sluice/kit/openai";
+import { Option } from "@sluice/kit";
+import type { EmbeddingCalls } from "@sluice/kit/openai";
 import type { ConfigFault, JsonSchema, Secret } from "@sluice/contract";
 import { type Preset, type PresetName, PRESETS } from "./presets.ts";
 
@@ -12,7 +12,7 @@ export interface CompatibleConfig {
   readonly base_url?: string;
   readonly price_as?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly embedding_formats: readonly EmbeddingFormat[];
+  readonly embedding_formats: readonly EmbeddingCalls.Format[];
 }
 
 /** Headers that the gateway itself writes. */
@@ -28,8 +28,8 @@ export const compatibleConfigSchema: JsonSchema = {
       default: "custom",
       description: "The provider whose deviations apply; `custom` has none. Example: `groq`.",
     },
-    api_key: secretOption("The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none."),
-    base_url: addressOption(
+    api_key: Option.secret("The API key, as a reference: `${env:GROQ_API_KEY}`. Servers of your own may need none."),
+    base_url: Option.address(
       "Base address of the API, without a slash at the end. Default: the preset's. Example: `http://127.0.0.1:8000/v1`.",
     ),
     price_as: {
@@ -42,7 +42,7 @@ export const compatibleConfigSchema: JsonSchema = {
       additionalProperties: { type: "string", pattern: "^[\\x20-\\x7e]*$", description: "One value." },
       description: "Headers that go along with every call. Example: `{ http-referer: https://app.example.com, x-title: App }`.",
     },
-    embedding_formats: embeddingFormatsOption(["float"], "[float, base64]"),
+    embedding_formats: Option.embeddingFormats(["float"], "[float, base64]"),
   },
 };
 

@@ -1,16 +1,8 @@
 /** @sluice/provider-compatible: providers that speak the OpenAI format with quirks of their own, by a table of presets. */
 
 import { defineProvider } from "@sluice/kit";
-import {
-  createRepairedTranslator,
-  createOperations,
-  ChunkRepairer,
-  PARAMETERS,
-  readCompatibleError,
-  readUsage,
-  reasoningTraits,
-} from "@sluice/kit/openai";
-import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import { Compatible, createOperations, PARAMETERS, readUsage, reasoningTraits } from "@sluice/kit/openai";
+import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, ProviderRequest, Secret } from "@sluice/contract";
 import { checkOptions, type CompatibleConfig, compatibleConfigSchema } from "./config.ts";
 import { type Preset, PRESETS } from "./presets.ts";
@@ -42,7 +34,7 @@ export default defineProvider<CompatibleConfig>({
       const decoded = of(request).decode(body, request);
       if (request.operation !== "chat") return decoded;
       const { value } = decoded.document;
-      const repaired = new ChunkRepairer(preset.finish ?? {}, request.replyId).repair(value);
+      const repaired = new Compatible.ChunkRepairer(preset.finish ?? {}, request.replyId).repair(value);
       return repaired === value
         ? decoded
         : { document: decoded.document.with(repaired), usage: decoded.usage ?? readUsage(repaired.usage) };
@@ -63,12 +55,12 @@ export default defineProvider<CompatibleConfig>({
         return { kind: "http", method: "POST", url: baseUrl + of(request).path, headers, body: adapt(request).bytes };
       },
       decode: decodeReply,
-      stream: (request) => createRepairedTranslator(request, preset.finish),
-      error: (reply) => readCompatibleError(reply, preset.errors),
-      passthrough: (request) => nativeCall(request, baseUrl, account, preset.nativeApi?.prefixes),
+      stream: (request) => Compatible.createTranslator(request, preset.finish),
+      error: (reply) => Compatible.readError(reply, preset.errors),
+      passthrough: (request) => Native.call(request, baseUrl, account, preset.nativeApi?.prefixes),
       native: {
-        root: nativeRoot(baseUrl),
-        ...(preset.nativeApi === undefined ? {} : { endpoints: [...openaiEndpoints(), ...preset.nativeApi.endpoints] }),
+        root: Native.root(baseUrl),
+        ...(preset.nativeApi === undefined ? {} : { endpoints: [...Native.openaiEndpoints(), ...preset.nativeApi.endpoints] }),
       },
     };
   },

@@ -4,7 +4,7 @@
  * row: `ChunkRepairer` of the kit detects it.
  */
 
-import type { ErrorWords, OwnFinishReasons } from "@sluice/kit/openai";
+import type { Compatible } from "@sluice/kit/openai";
 import type { Feature, JsonObject, NativeEndpoint, Operation } from "@sluice/contract";
 
 /** One provider. An absent member means the OpenAI API's behaviour. */
@@ -50,8 +50,8 @@ export interface Preset {
   /** Its usage comes unasked, and `stream_options` is nothing that it knows. */
   readonly tellsUsage?: true;
   /** Finish reasons of its own; `overloaded` is a failure. */
-  readonly finish?: OwnFinishReasons;
-  readonly errors?: ErrorWords;
+  readonly finish?: Compatible.OwnFinishReasons;
+  readonly errors?: Compatible.ErrorWords;
   /** Images are asked for by `width`, `height` and `response_format: base64`. */
   readonly images?: "pixels";
   /** Its own API beside OpenAI's endpoints. Absent: nothing is known of it. */

@@ -2,7 +2,7 @@
 
 import { isObject } from "@sluice/kit";
 import { invalidField, refusalsOf } from "@sluice/kit/dialect";
-import { adaptMessage, type HistoryRules } from "@sluice/kit/openai";
+import { Compatible } from "@sluice/kit/openai";
 import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import type { Preset } from "./presets.ts";
 
@@ -39,7 +39,7 @@ export function adaptChat(document: JsonDocument, request: ProviderRequest, pres
       if (!isObject(message)) return [message];
       if (preset.blocks !== undefined) checkBlocks(message.content, preset.blocks, `messages[${index}]`, refuse);
       // The thoughts have the preset's own name before the rest is taken out.
-      return adaptMessage(adaptOwn(message, preset), rules);
+      return Compatible.adaptMessage(adaptOwn(message, preset), rules);
     });
     if (adapted.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
     const isSame = adapted.length === messages.length && adapted.every((message, index) => message === messages[index]);
@@ -49,7 +49,7 @@ export function adaptChat(document: JsonDocument, request: ProviderRequest, pres
 }
 
 /** The message rules of a preset. Support for an empty list of blocks is unknown, so none is sent. */
-function historyOf({ takesAnyMember, thoughts, maxIdCharacters }: Preset): HistoryRules {
+function historyOf({ takesAnyMember, thoughts, maxIdCharacters }: Preset): Compatible.HistoryRules {
   return {
     refusesEmptyContent: true,
     ...(takesAnyMember === true ? {} : { isStrict: true }),

@@ -1,7 +1,7 @@
 /** The echo's answers to embeddings and images requests: small vectors derived from the input, and a pixel. */
 
 import { isObject } from "@sluice/kit";
-import { floatsToBase64 } from "@sluice/kit/openai";
+import { EmbeddingCalls } from "@sluice/kit/openai";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { checkVectors } from "./echo-bounds.ts";
 import { wordsOf } from "./echo.ts";
@@ -39,7 +39,7 @@ function* vectorPieces(
   yield '{"object":"list","data":[';
   for (const [index, list] of tokens.entries()) {
     const vector = vectorOf(list, size);
-    const item = { object: "embedding", index, embedding: isBase64 ? floatsToBase64(vector) : vector };
+    const item = { object: "embedding", index, embedding: isBase64 ? EmbeddingCalls.floatsToBase64(vector) : vector };
     yield `${index === 0 ? "" : ","}${JSON.stringify(item)}`;
   }
   yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify({ prompt_tokens: promptTokens, total_tokens: promptTokens })}}`;

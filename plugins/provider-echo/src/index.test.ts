@@ -2,7 +2,7 @@ import { crc32, inflateSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, LocalCall, ProviderRequest } from "@sluice/contract";
-import { base64ToFloats } from "@sluice/kit/openai";
+import { base64ToFloats } from "@sluice/kit/internals";
 import { fakeHost, fakeRequest, fakeTarget } from "@sluice/testing";
 import echo from "./index.ts";
 

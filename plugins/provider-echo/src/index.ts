@@ -5,7 +5,7 @@
  */
 
 import { defineProvider } from "@sluice/kit";
-import { createChatTranslator, decodeChat, decodeEmbeddings, decodeImages, readErrorReply } from "@sluice/kit/openai";
+import { createChatTranslator, decodeChat, EmbeddingCalls, ImageCalls, readErrorReply } from "@sluice/kit/openai";
 import type { ProviderRequest } from "@sluice/contract";
 import { checkBody } from "./echo-bounds.ts";
 import { echoEvents, echoReply } from "./echo.ts";
@@ -32,8 +32,8 @@ export default defineProvider<Record<string, never>>({
 
     // The echo answers in the reference dialect, so the kit's own functions read it.
     decode(body, request) {
-      if (request.operation === "embeddings") return decodeEmbeddings(body, request);
-      return request.operation === "images" ? decodeImages(body, request) : decodeChat(body, request.replyModel, request);
+      if (request.operation === "embeddings") return EmbeddingCalls.decode(body, request);
+      return request.operation === "images" ? ImageCalls.decode(body, request) : decodeChat(body, request.replyModel, request);
     },
     stream: (request) => createChatTranslator(request.replyModel, request),
     error: readErrorReply,

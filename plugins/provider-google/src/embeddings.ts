@@ -1,6 +1,6 @@
 /** Embeddings: `batchEmbedContents` of the Gemini API, `predict` and `embedContent` of Vertex AI. */
 
-import { embeddingsReply, embeddingTexts, objectsOf, readFields, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
+import { Embeddings, Fields, Members, readJsonBody, tokenCount, usageOf } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import type { DecodedReply, JsonObject, ProviderRequest } from "@sluice/contract";
 
@@ -32,8 +32,8 @@ export function vertexMethod(model: string): EmbeddingMethod {
 /** The body to send. */
 export function embeddingsBody(request: ProviderRequest, name: EmbeddingMethod["name"]): JsonObject {
   const { target } = request;
-  const fields = readFields(request, KNOWN);
-  const texts = embeddingTexts(fields);
+  const fields = Fields.read(request, KNOWN);
+  const texts = Embeddings.texts(fields);
   const size = fields.pick({ dimensions: "outputDimensionality" });
   const about = fields.pick({ task_type: "taskType", title: "title" });
   switch (name) {
@@ -61,10 +61,14 @@ export function embeddingsBody(request: ProviderRequest, name: EmbeddingMethod["
 /** The reply of an embeddings call, whichever method gave it. */
 export function decodeEmbeddings(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
-  const found = objectsOf(reply.predictions).map(({ embeddings }) => (isObject(embeddings) ? embeddings : {}));
-  const embeddings = isObject(reply.embedding) ? [reply.embedding] : found.length > 0 ? found : objectsOf(reply.embeddings);
+  const found = Members.objectsOf(reply.predictions).map(({ embeddings }) => (isObject(embeddings) ? embeddings : {}));
+  const embeddings = isObject(reply.embedding)
+    ? [reply.embedding]
+    : found.length > 0
+      ? found
+      : Members.objectsOf(reply.embeddings);
   const usage = usageOf({ promptTokens: promptTokens(reply, embeddings), completionTokens: 0 });
-  return embeddingsReply(
+  return Embeddings.reply(
     request,
     embeddings.map(({ values }) => values),
     usage,

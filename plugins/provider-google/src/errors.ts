@@ -1,14 +1,6 @@
 /** Google's errors: `{ error: { code, message, status, details } }`, alone or in a list. */
 
-import {
-  type FailureClass,
-  objectsOf,
-  readFailure,
-  refusalOf,
-  upstreamError,
-  type UpstreamFailure,
-  wordsOf,
-} from "@sluice/kit/dialect";
+import { type FailureClass, Failures, Members, readFailure, upstreamError, type UpstreamFailure } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import type { ErrorReply, GatewayError, JsonObject } from "@sluice/contract";
 
@@ -34,7 +26,7 @@ export function embeddedError(error: JsonObject): GatewayError {
   const { code } = error;
   return upstreamError({
     ...(typeof code === "number" && code >= 400 ? { status: code } : {}),
-    words: wordsOf(error),
+    words: Failures.wordsOf(error),
     ...failureOf(error),
   });
 }
@@ -45,7 +37,7 @@ export function embeddedError(error: JsonObject): GatewayError {
  */
 export function failureOf(error: JsonObject): Pick<UpstreamFailure, "message" | "failure" | "retryAfterMs"> {
   const message = typeof error.message === "string" ? error.message : undefined;
-  const details = objectsOf(error.details);
+  const details = Members.objectsOf(error.details);
   const isKey =
     details.some(({ reason }) => reason === "API_KEY_INVALID") || /api key (?:not valid|expired)/i.test(message ?? "");
   const retryAfterMs = durationMs(details.find(({ retryDelay }) => retryDelay !== undefined)?.retryDelay);
@@ -53,7 +45,7 @@ export function failureOf(error: JsonObject): Pick<UpstreamFailure, "message" | 
 }
 
 function classOf(status: string, message: string | undefined): FailureClass | undefined {
-  const refused = status === "INVALID_ARGUMENT" || status === "FAILED_PRECONDITION" ? refusalOf(message) : undefined;
+  const refused = status === "INVALID_ARGUMENT" || status === "FAILED_PRECONDITION" ? Failures.refusalOf(message) : undefined;
   if (refused !== undefined) return refused;
   return Object.hasOwn(FAILURES, status) ? FAILURES[status] : undefined;
 }

@@ -1,7 +1,7 @@
 /** The Gemini API: a key, and the models of Google. */
 
-import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { defineProvider, Option } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import type { ModelTraits, Secret } from "@sluice/contract";
 import { BATCH } from "./embeddings.ts";
 import { readError } from "./errors.ts";
@@ -29,8 +29,8 @@ export const gemini = defineProvider<GeminiConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("GEMINI_API_KEY"),
-      base_url: baseUrlOption("https://generativelanguage.googleapis.com"),
+      api_key: Option.apiKey("GEMINI_API_KEY"),
+      base_url: Option.baseUrl("https://generativelanguage.googleapis.com"),
       version: {
         type: "string",
         pattern: "^v[0-9a-z]+$",
@@ -62,9 +62,9 @@ export const gemini = defineProvider<GeminiConfig>({
       decode: decodeReply,
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => nativeCall(withoutSystemParameters(request), config.base_url, account),
+      passthrough: (request) => Native.call(withoutSystemParameters(request), config.base_url, account),
       native: {
-        root: nativeRoot(config.base_url),
+        root: Native.root(config.base_url),
         endpoints: GEMINI_ENDPOINTS,
         requestHeaders: ["x-goog-api-client", ...UPLOAD_REQUEST_HEADERS],
         replyHeaders: UPLOAD_REPLY_HEADERS,

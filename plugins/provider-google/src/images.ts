@@ -1,21 +1,8 @@
 /** Images: Imagen by `predict`, image models of Gemini by `generateContent`. */
 
-import {
-  aspectRatioOf,
-  imagesReply,
-  invalidField,
-  invalidReply,
-  objectsOf,
-  present,
-  readFields,
-  readJsonBody,
-  readSize,
-  type RequestFields,
-  textIn,
-  upstreamError,
-} from "@sluice/kit/dialect";
-import { isObject, table } from "@sluice/kit";
-import { readNativeUsage } from "@sluice/kit/passthrough";
+import { Fields, Images, invalidField, invalidReply, Members, readJsonBody, upstreamError } from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, JsonObject, ProviderRequest, Usage } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { isImagen } from "./models.ts";
@@ -37,15 +24,15 @@ const NATIVE_GEMINI: Readonly<Record<string, string>> = { ...NATIVE, image_size:
 /** Ratios of width to height (ai.google.dev/gemini-api/docs/imagen, ai.google.dev/gemini-api/docs/image-generation). */
 const IMAGEN_RATIOS = ["1:1", "3:4", "4:3", "9:16", "16:9"];
 const GEMINI_RATIOS = [...IMAGEN_RATIOS, "2:3", "3:2", "4:5", "5:4", "21:9"];
-const MIME = table<string>({ png: "image/png", jpeg: "image/jpeg" });
+const MIME = Members.table<string>({ png: "image/png", jpeg: "image/jpeg" });
 
 /** The body to send. */
 export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObject {
   const isOfImagen = isImagen(request.target.model);
   const native = isOfImagen ? NATIVE_IMAGEN : NATIVE_GEMINI;
-  const fields = readFields(request, ["prompt", ...IMAGE_PARAMETERS, ...Object.keys(native)]);
+  const fields = Fields.read(request, ["prompt", ...IMAGE_PARAMETERS, ...Object.keys(native)]);
   const { refuse } = fields;
-  const prompt = textIn(fields.get("prompt"));
+  const prompt = Members.textIn(fields.get("prompt"));
   if (prompt === undefined) throw invalidField("prompt", "a text");
   if ((fields.get("response_format") ?? "b64_json") !== "b64_json")
     refuse("response_format", "an image by URL: it answers with b64_json");
@@ -73,24 +60,24 @@ export function imageBody(request: ProviderRequest, isVertex: boolean): JsonObje
 }
 
 /** A size in pixels as a ratio, and as the API's word for large ones. */
-function sizeOf(fields: RequestFields, isOfImagen: boolean): JsonObject {
-  const size = readSize(fields.get("size"));
+function sizeOf(fields: Fields.RequestFields, isOfImagen: boolean): JsonObject {
+  const size = Images.readSize(fields.get("size"));
   if (size === undefined) return {};
-  const ratio = aspectRatioOf(size, isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS, fields.refuse);
+  const ratio = Images.aspectRatioOf(size, isOfImagen ? IMAGEN_RATIOS : GEMINI_RATIOS, fields.refuse);
   const longest = Math.max(size.width, size.height);
   const word = longest >= 3_840 && !isOfImagen ? "4K" : longest >= 2_000 ? "2K" : undefined;
   return { aspectRatio: ratio, ...(word === undefined ? {} : { [isOfImagen ? "sampleImageSize" : "imageSize"]: word }) };
 }
 
 /** The format of the files. The Gemini API alone decides it (`outputMimeType` of the SDK's `ImageConfig`). */
-function outputOf({ get, refuse }: RequestFields, isVertex: boolean): JsonObject | undefined {
+function outputOf({ get, refuse }: Fields.RequestFields, isVertex: boolean): JsonObject | undefined {
   const format = get("output_format");
   const compression = get("output_compression");
   if (format === undefined && compression === undefined) return undefined;
   if (!isVertex) refuse(format === undefined ? "output_compression" : "output_format", "a format of the image");
   const known = typeof format === "string" ? MIME[format] : undefined;
   if (format !== undefined && known === undefined) refuse("output_format", `the format ${String(format).slice(0, 16)}`);
-  return present({ mimeType: known, compressionQuality: compression });
+  return Members.present({ mimeType: known, compressionQuality: compression });
 }
 
 /** The reply of an image call. Throws `content_policy_violation` when every image was filtered. */
@@ -99,15 +86,15 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
   if (isObject(reply.error)) throw embeddedError(reply.error);
   const data = isImagen(request.target.model) ? imagenData(reply) : geminiData(reply);
   const { size } = request.document.value;
-  const { document, usage } = imagesReply(request, data, { size });
-  const tokens = readNativeUsage(reply);
+  const { document, usage } = Images.reply(request, data, { size });
+  const tokens = Native.readUsage(reply);
   return tokens === undefined
     ? { document, usage }
     : { document: document.with({ usage: imageUsage(tokens) }), usage: { ...usage, ...tokens } };
 }
 
 function imagenData(reply: JsonObject): readonly JsonObject[] {
-  const predictions = objectsOf(reply.predictions);
+  const predictions = Members.objectsOf(reply.predictions);
   const data = predictions.flatMap(({ bytesBase64Encoded: bytes, prompt }) =>
     typeof bytes === "string"
       ? [{ b64_json: bytes, ...(typeof prompt === "string" && prompt !== "" ? { revised_prompt: prompt } : {}) }]
@@ -120,8 +107,8 @@ function imagenData(reply: JsonObject): readonly JsonObject[] {
 }
 
 function geminiData(reply: JsonObject): readonly JsonObject[] {
-  const candidates = objectsOf(reply.candidates);
-  const parts = candidates.flatMap(({ content }) => (isObject(content) ? objectsOf(content.parts) : []));
+  const candidates = Members.objectsOf(reply.candidates);
+  const parts = candidates.flatMap(({ content }) => (isObject(content) ? Members.objectsOf(content.parts) : []));
   const data = parts.flatMap(({ inlineData, thought }) =>
     isObject(inlineData) && typeof inlineData.data === "string" && thought !== true ? [{ b64_json: inlineData.data }] : [],
   );

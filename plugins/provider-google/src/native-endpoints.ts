@@ -1,6 +1,6 @@
 /** Google's own endpoints that run a model, and the headers of its uploads (ai.google.dev/api, cloud.google.com/vertex-ai/docs/reference). */
 
-import { openaiEndpoints } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, NativeUsage } from "@sluice/contract";
 
 /** Methods of a model and how their usage is known. Those that begin a job are not among them: what it costs comes later. */
@@ -22,7 +22,9 @@ const RAW_METHODS: readonly (readonly [string, NativeUsage])[] = [
 /** The Gemini API. Its copies of OpenAI's endpoints have the model in the body. */
 export const GEMINI_ENDPOINTS: readonly NativeEndpoint[] = [
   ...atModels("{version}/models/", METHODS),
-  ...openaiEndpoints(["v1beta/openai/"]).filter(({ path }) => /(?:chat\/completions|embeddings|images\/generations)$/.test(path)),
+  ...Native.openaiEndpoints(["v1beta/openai/"]).filter(({ path }) =>
+    /(?:chat\/completions|embeddings|images\/generations)$/.test(path),
+  ),
 ];
 
 /** Vertex AI: models of publishers, in a project and location or, with an API key, in none. */

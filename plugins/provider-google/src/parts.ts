@@ -1,15 +1,23 @@
 /** Parts of a conversation as the parts of Gemini's contents (`Part` of @google/genai 2.32.0). */
 
-import type { CallPart, ContentPart, MediaSource, NameMap, Part, Refuse, ResultPart, Turn } from "@sluice/kit/dialect";
-import { invalidField } from "@sluice/kit/dialect";
-import { isObject, table } from "@sluice/kit";
+import {
+  type Chat,
+  type ContentPart,
+  invalidField,
+  Members,
+  type Part,
+  type Refuse,
+  type ToolNames,
+  type Turn,
+} from "@sluice/kit/dialect";
+import { isObject } from "@sluice/kit";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 import { isThird } from "./models.ts";
 
 /** The common settings of one request's parts. */
 export interface PartTerms {
   readonly model: string;
-  readonly names: NameMap;
+  readonly names: ToolNames.NameMap;
   readonly refuse: Refuse;
   /** Vertex AI wants the type of every file, and names files where the Gemini API does not. */
   readonly isVertex: boolean;
@@ -25,7 +33,7 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 const FILES = "https://generativelanguage.googleapis.com/v1beta/files/";
 
 /** Media types by the ending of a path; a URL has no other type. */
-const TYPES = table<string>({
+const TYPES = Members.table<string>({
   png: "image/png",
   jpg: "image/jpeg",
   jpeg: "image/jpeg",
@@ -65,7 +73,7 @@ export function contentOf({ role, parts }: Turn, terms: PartTerms): JsonObject &
   return { role: role === "assistant" ? "model" : "user", parts: made };
 }
 
-function partsOf(part: Exclude<Part, CallPart>, terms: PartTerms): JsonObject[] {
+function partsOf(part: Exclude<Part, Chat.CallPart>, terms: PartTerms): JsonObject[] {
   return part.kind === "result" ? [resultOf(part, terms)] : contentParts(part, terms);
 }
 
@@ -96,7 +104,7 @@ function contentParts(part: ContentPart, terms: PartTerms): JsonObject[] {
   }
 }
 
-function mediaOf(source: MediaSource, path: string, kind: string, terms: PartTerms, name?: string): JsonObject {
+function mediaOf(source: Chat.MediaSource, path: string, kind: string, terms: PartTerms, name?: string): JsonObject {
   switch (source.kind) {
     case "data":
       return { inlineData: { mimeType: source.mimeType, data: source.data } };
@@ -129,14 +137,14 @@ function typeOf(text: string | undefined): string | undefined {
   return ending === undefined ? undefined : TYPES[ending];
 }
 
-function callOf({ id, name, input, extra }: CallPart, missing: string | undefined, { model, names }: PartTerms): JsonObject {
+function callOf({ id, name, input, extra }: Chat.CallPart, missing: string | undefined, { model, names }: PartTerms): JsonObject {
   return {
     functionCall: { ...(isThird(model) ? { id } : {}), name: names.toUpstream(name), args: input },
     ...signed(signatureOf(extra) ?? missing),
   };
 }
 
-function resultOf(part: ResultPart, terms: PartTerms): JsonObject {
+function resultOf(part: Chat.ResultPart, terms: PartTerms): JsonObject {
   const { model, names, refuse } = terms;
   if (part.name === undefined) throw invalidField(`${part.path}.tool_call_id`, "the id of a call of an earlier message");
   const texts = part.parts.flatMap((each) => (each.kind === "text" ? [each.text] : []));

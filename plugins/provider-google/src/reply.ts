@@ -1,22 +1,20 @@
 /** Gemini's replies as chat completions: whole, and as streams whose every event is a reply of its own. */
 
 import {
-  type ChatAnswer,
+  type Chat,
   chatReply,
   createStreamTranslator,
-  extraContent,
   type FinishTable,
   invalidReply,
-  type NameMap,
-  objectsOf,
+  Members,
   readJsonBody,
   readJsonEvent,
-  type ReplyCall,
-  textIn,
+  Reference,
+  type ToolNames,
   upstreamError,
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
-import { readNativeUsage } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { givenSignature } from "./parts.ts";
@@ -46,7 +44,7 @@ const METADATA: Readonly<Record<string, string>> = {
 interface Content {
   text: string;
   reasoning: string;
-  readonly calls: ReplyCall[];
+  readonly calls: Chat.ReplyCall[];
   readonly images: JsonObject[];
   /** Parts that no chat completion has a place for: code that the API ran, and what came of it. */
   readonly others: JsonObject[];
@@ -54,23 +52,23 @@ interface Content {
 }
 
 /** The reply to a chat request. Throws `content_policy_violation` for a prompt that was blocked: there is no answer then. */
-export function decodeContent(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+export function decodeContent(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const reply = readJsonBody(body);
   checkReply(reply);
-  const candidates = objectsOf(reply.candidates);
+  const candidates = Members.objectsOf(reply.candidates);
   if (candidates.length === 0) throw invalidReply("has no candidates");
   let made = 0;
-  const usage = readNativeUsage(reply);
-  const answers = candidates.map((candidate): ChatAnswer => {
+  const usage = Native.readUsage(reply);
+  const answers = candidates.map((candidate): Chat.Answer => {
     const content = readParts(candidate, () => callId(request, made++), names);
     return {
       text: content.text,
       reasoning: content.reasoning,
       calls: content.calls,
-      nativeFinish: textIn(candidate.finishReason),
+      nativeFinish: Members.textIn(candidate.finishReason),
       finishTable: FINISH,
       usage,
-      message: { ...besides(content, candidate), ...extraContent(content.signature) },
+      message: { ...besides(content, candidate), ...Reference.extraContent(content.signature) },
       choice: finishDetails(candidate),
     };
   });
@@ -88,19 +86,19 @@ const TEXT_FORM: EventForm = {
 
 /** Whether a candidate has one part, a text of the answer. */
 function isText({ content }: JsonObject): boolean {
-  const parts = objectsOf(isObject(content) ? content.parts : undefined);
+  const parts = Members.objectsOf(isObject(content) ? content.parts : undefined);
   return parts.length === 1 && typeof parts[0]?.text === "string" && parts[0].thought !== true;
 }
 
 /** A translator of one stream. The dialect has no end mark: what was said when the connection ends is the whole. */
-export function translateStream(request: ProviderRequest, names: () => NameMap): StreamTranslator {
+export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
-    let mapped: NameMap | undefined;
+    let mapped: ToolNames.NameMap | undefined;
     let made = 0;
     let calls = 0;
     let counted: string | undefined;
     let finish: { readonly native: string; readonly details: JsonObject } | undefined;
-    const toClient = (): NameMap => (mapped ??= names());
+    const toClient = (): ToolNames.NameMap => (mapped ??= names());
     return {
       // Every event has the counts so far: those of the last one are read, at the end.
       repeated: (data) => (counted = data),
@@ -110,23 +108,23 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
         if (data === "[DONE]") return;
         const reply = readJsonEvent(data);
         checkReply(reply);
-        writer.usage(readNativeUsage(reply));
-        const [candidate] = objectsOf(reply.candidates);
+        writer.usage(Native.readUsage(reply));
+        const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
         const content = readParts(candidate, () => callId(request, made++), { toClient: (name) => toClient().toClient(name) });
         writer.reasoning(content.reasoning);
-        const rest = { ...besides(content, candidate), ...extraContent(content.signature) };
+        const rest = { ...besides(content, candidate), ...Reference.extraContent(content.signature) };
         const isRepeatable = candidate.finishReason === undefined && isText(candidate) && Object.keys(rest).length === 0;
         writer.text(content.text, isRepeatable ? TEXT_FORM : undefined);
         if (Object.keys(rest).length > 0) writer.delta(rest);
         for (const call of content.calls) writer.call(calls++, call);
         // A call may still follow the reason, so that it is written at the end.
-        const native = textIn(candidate.finishReason);
+        const native = Members.textIn(candidate.finishReason);
         if (native !== undefined) finish = { native, details: finishDetails(candidate) };
       },
       end() {
-        if (counted !== undefined) writer.usage(readNativeUsage(readJsonEvent(counted)));
+        if (counted !== undefined) writer.usage(Native.readUsage(readJsonEvent(counted)));
         if (finish === undefined) return;
         writer.finish(finish.native, FINISH, finish.details);
         writer.done();
@@ -138,23 +136,23 @@ export function translateStream(request: ProviderRequest, names: () => NameMap):
 function checkReply(reply: JsonObject): void {
   if (isObject(reply.error)) throw embeddedError(reply.error);
   const feedback = isObject(reply.promptFeedback) ? reply.promptFeedback : {};
-  const reason = textIn(feedback.blockReason);
+  const reason = Members.textIn(feedback.blockReason);
   if (reason === undefined) return;
-  const said = textIn(feedback.blockReasonMessage);
+  const said = Members.textIn(feedback.blockReasonMessage);
   const message = `The upstream's content policy refused the prompt: ${reason}${said === undefined ? "" : `. ${said}`}`;
   throw upstreamError({ failure: "content_policy", message });
 }
 
-function readParts(candidate: JsonObject, nextId: () => string, names: Pick<NameMap, "toClient">): Content {
+function readParts(candidate: JsonObject, nextId: () => string, names: Pick<ToolNames.NameMap, "toClient">): Content {
   const made: Content = { text: "", reasoning: "", calls: [], images: [], others: [], signature: undefined };
   const content = isObject(candidate.content) ? candidate.content : {};
-  for (const part of objectsOf(content.parts)) {
+  for (const part of Members.objectsOf(content.parts)) {
     const { text, functionCall: call, inlineData: inline } = part;
     if (isObject(call)) {
       // A name is what makes a call; pieces of arguments are sent to those alone who ask for them.
       if (typeof call.name !== "string") throw invalidReply("has a call without a name");
       made.calls.push({
-        id: textIn(call.id) ?? nextId(),
+        id: Members.textIn(call.id) ?? nextId(),
         name: names.toClient(call.name),
         arguments: JSON.stringify(call.args ?? {}),
         extra: givenSignature(part),
@@ -164,7 +162,7 @@ function readParts(candidate: JsonObject, nextId: () => string, names: Pick<Name
       else made.text += text;
       made.signature = givenSignature(part) ?? made.signature;
     } else if (isObject(inline) && typeof inline.data === "string" && part.thought !== true) {
-      const type = textIn(inline.mimeType) ?? "application/octet-stream";
+      const type = Members.textIn(inline.mimeType) ?? "application/octet-stream";
       made.images.push({ type: "image_url", image_url: { url: `data:${type};base64,${inline.data}` } });
       made.signature = givenSignature(part) ?? made.signature;
     } else if (part.thought !== true) {
@@ -188,7 +186,7 @@ function besides({ images, others }: Content, candidate: JsonObject): JsonObject
 
 /** Why a candidate was stopped, where it was. */
 function finishDetails({ finishReason, finishMessage, safetyRatings }: JsonObject): JsonObject {
-  const message = textIn(finishMessage);
+  const message = Members.textIn(finishMessage);
   const isFiltered = typeof finishReason === "string" && FINISH[finishReason] === "content_filter";
   return {
     ...(message === undefined ? {} : { finish_message: message }),

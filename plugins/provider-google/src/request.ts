@@ -1,19 +1,14 @@
 /** Chat requests as `generateContent` requests (ai.google.dev/api/generate-content; the types of @google/genai 2.32.0). */
 
-import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
-  type ChatRequest,
+  type Chat,
   invalidField,
-  lowerSchema,
-  mapToolNames,
-  type NameMap,
-  type NameRule,
-  type OfferedTools,
+  Members,
   offeredTools,
-  present,
   readChatRequest,
-  type ToolDefinition,
+  Schema,
+  ToolNames,
 } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { takesJsonSchema, thinkingOf } from "./models.ts";
@@ -60,12 +55,12 @@ const NATIVE_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** `FunctionDeclaration.name`; the length is the older limit. */
-const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_.:-]/, first: /[a-zA-Z_]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_.:-]/, first: /[a-zA-Z_]/, maxLength: 64 };
 const MAX_CHOICES = 8;
 const MAX_STOPS = 5;
 const MAX_SEED = 2 ** 31;
 /** Budgets of Google's own layer of the reference dialect (ai.google.dev/gemini-api/docs/openai, thinking). */
-const BUDGETS = table<number>({
+const BUDGETS = Members.table<number>({
   minimal: 1_024,
   low: 1_024,
   medium: 8_192,
@@ -73,7 +68,7 @@ const BUDGETS = table<number>({
   xhigh: 24_576,
   max: 24_576,
 });
-const LEVELS = table<string>({
+const LEVELS = Members.table<string>({
   minimal: "MINIMAL",
   low: "LOW",
   medium: "MEDIUM",
@@ -83,8 +78,8 @@ const LEVELS = table<string>({
 });
 
 /** The names of a request's tools, both ways. */
-export function toolNames(request: ProviderRequest): NameMap {
-  return mapToolNames(request, TOOL_NAME);
+export function toolNames(request: ProviderRequest): ToolNames.NameMap {
+  return ToolNames.map(request, TOOL_NAME);
 }
 
 /** The body to send. */
@@ -120,12 +115,12 @@ function renamed(native: JsonObject, names: Readonly<Record<string, string>>): J
   );
 }
 
-function generationConfig(chat: ChatRequest, model: string): JsonObject {
+function generationConfig(chat: Chat.Request, model: string): JsonObject {
   const { temperature, topP, maxTokens, stop, seed, presencePenalty, frequencyPenalty, refuse } = chat;
   if (stop.length > MAX_STOPS) refuse("stop", `more than ${MAX_STOPS} stop sequences`);
   if (seed !== undefined && (!Number.isInteger(seed) || Math.abs(seed) >= MAX_SEED))
     refuse("seed", "a seed of more than 32 bits");
-  return present({
+  return Members.present({
     temperature,
     topP,
     maxOutputTokens: maxTokens,
@@ -141,13 +136,13 @@ function generationConfig(chat: ChatRequest, model: string): JsonObject {
   });
 }
 
-function choices({ body: { n }, refuse }: ChatRequest): number | undefined {
+function choices({ body: { n }, refuse }: Chat.Request): number | undefined {
   if (n === undefined || n === null || n === 1) return undefined;
   if (typeof n !== "number" || !Number.isInteger(n) || n < 1) throw invalidField("n", "a whole number from 1 on");
   return n > MAX_CHOICES ? refuse("n", `more than ${MAX_CHOICES} choices`) : n;
 }
 
-function modalities({ body: { modalities: asked }, refuse }: ChatRequest): readonly string[] | undefined {
+function modalities({ body: { modalities: asked }, refuse }: Chat.Request): readonly string[] | undefined {
   if (asked === undefined || asked === null) return undefined;
   if (!Array.isArray(asked)) throw invalidField("modalities", "an array");
   const wanted = asked.map((each: JsonValue) =>
@@ -156,7 +151,7 @@ function modalities({ body: { modalities: asked }, refuse }: ChatRequest): reado
   return wanted.length === 1 && wanted[0] === "TEXT" ? undefined : wanted;
 }
 
-function outputFormat({ responseFormat: format, refuse }: ChatRequest, model: string): JsonObject {
+function outputFormat({ responseFormat: format, refuse }: Chat.Request, model: string): JsonObject {
   if (format === undefined) return {};
   const mime = { responseMimeType: "application/json" };
   if (format.type === "json_object") return mime;
@@ -168,14 +163,14 @@ function schemaAs(
   name: "response" | "parameters",
   schema: JsonObject,
   model: string,
-  { path, refuse }: { readonly path: string; readonly refuse: ChatRequest["refuse"] },
+  { path, refuse }: { readonly path: string; readonly refuse: Chat.Request["refuse"] },
 ): JsonObject {
-  if (takesJsonSchema(model)) return { [`${name}JsonSchema`]: lowerSchema(schema, JSON_SCHEMA, path, refuse) };
-  return { [name === "response" ? "responseSchema" : name]: lowerSchema(schema, OPEN_API_SCHEMA, path, refuse) };
+  if (takesJsonSchema(model)) return { [`${name}JsonSchema`]: Schema.lower(schema, JSON_SCHEMA, path, refuse) };
+  return { [name === "response" ? "responseSchema" : name]: Schema.lower(schema, OPEN_API_SCHEMA, path, refuse) };
 }
 
 /** Thinking: Anthropic's form as a budget, an effort in the form of the model. */
-function thought({ thinking, reasoningEffort: effort, refuse }: ChatRequest, model: string): JsonObject | undefined {
+function thought({ thinking, reasoningEffort: effort, refuse }: Chat.Request, model: string): JsonObject | undefined {
   if (thinking !== undefined) {
     if (thinking.type === "disabled") return thoughtless(model, () => refuse("thinking", "a request without thoughts"));
     const { budget_tokens: budget } = thinking;
@@ -208,7 +203,7 @@ function thoughtless(model: string, refuse: () => never): JsonObject | undefined
   return by === "nothing" ? undefined : by === "budget" ? { thinkingBudget: 0 } : { thinkingLevel: "MINIMAL" };
 }
 
-function serviceTier({ body: { service_tier: tier }, refuse }: ChatRequest, isVertex: boolean): JsonObject {
+function serviceTier({ body: { service_tier: tier }, refuse }: Chat.Request, isVertex: boolean): JsonObject {
   if (tier === undefined || tier === null || tier === "auto") return {};
   if (isVertex) return refuse("service_tier", "a service tier (Vertex AI has it in the agreement)");
   if (tier === "default" || tier === "standard") return { serviceTier: "standard" };
@@ -216,7 +211,7 @@ function serviceTier({ body: { service_tier: tier }, refuse }: ChatRequest, isVe
   return refuse("service_tier", `the service tier ${String(tier).slice(0, 64)}`);
 }
 
-function tools(chat: ChatRequest, model: string, names: NameMap): JsonObject {
+function tools(chat: Chat.Request, model: string, names: ToolNames.NameMap): JsonObject {
   const { body, refuse } = chat;
   const { tools: offered, choice } = offeredTools(chat);
   const search = webSearch(body.web_search_options, refuse);
@@ -233,13 +228,13 @@ function tools(chat: ChatRequest, model: string, names: NameMap): JsonObject {
   return { tools: list, ...(calling === undefined ? {} : { toolConfig: { functionCallingConfig: calling } }) };
 }
 
-function webSearch(asked: JsonValue | undefined, refuse: ChatRequest["refuse"]): JsonObject[] {
+function webSearch(asked: JsonValue | undefined, refuse: Chat.Request["refuse"]): JsonObject[] {
   if (asked === undefined || asked === null) return [];
   if (Object.keys(asked as object).length > 0) refuse("web_search_options", "options of its search");
   return [{ googleSearch: {} }];
 }
 
-function callingConfig(choice: OfferedTools["choice"], names: NameMap): JsonObject | undefined {
+function callingConfig(choice: Chat.OfferedTools["choice"], names: ToolNames.NameMap): JsonObject | undefined {
   switch (choice?.mode) {
     case undefined:
     case "auto":
@@ -255,7 +250,12 @@ function callingConfig(choice: OfferedTools["choice"], names: NameMap): JsonObje
   }
 }
 
-function declarationOf(tool: ToolDefinition, model: string, names: NameMap, refuse: ChatRequest["refuse"]): JsonObject {
+function declarationOf(
+  tool: Chat.ToolDefinition,
+  model: string,
+  names: ToolNames.NameMap,
+  refuse: Chat.Request["refuse"],
+): JsonObject {
   const { name, description, schema, schemaPath: path } = tool;
   if (schema.type !== "object") refuse(`${path}.type`, "a tool whose arguments are no object");
   const { properties } = schema;
@@ -263,7 +263,7 @@ function declarationOf(tool: ToolDefinition, model: string, names: NameMap, refu
   const isEmpty = Object.keys(schema).every((key) => key === "type" || key === "properties" || key === "additionalProperties");
   const hasNone = isEmpty && (properties === undefined || Object.keys(properties as object).length === 0);
   return {
-    ...present({ name: names.toUpstream(name), description }),
+    ...Members.present({ name: names.toUpstream(name), description }),
     ...(hasNone ? {} : schemaAs("parameters", schema, model, { path, refuse })),
   };
 }

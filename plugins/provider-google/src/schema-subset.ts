@@ -1,9 +1,9 @@
 /** The subsets of JSON Schema for Google's models, in its two forms. Data. */
 
-import type { SchemaSubset } from "@sluice/kit/dialect";
+import type { Schema } from "@sluice/kit/dialect";
 
 /** `Schema` of the API (`Schema` of @google/genai 2.32.0): OpenAPI's, for every model. Enums are of strings there. */
-export const OPEN_API_SCHEMA: SchemaSubset = {
+export const OPEN_API_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "type",
     "format",
@@ -40,7 +40,7 @@ export const OPEN_API_SCHEMA: SchemaSubset = {
  * `parametersJsonSchema` and `responseJsonSchema`: the keywords that their documentation lists (`responseJsonSchema` of
  * `GenerationConfig`). A reference may stand there alone, without other keywords, so references are inlined here as well.
  */
-export const JSON_SCHEMA: SchemaSubset = {
+export const JSON_SCHEMA: Schema.Subset = {
   keywords: new Set([
     "type",
     "format",

@@ -1,9 +1,9 @@
 /** Vertex AI: Google's models and Claude, with the tokens of a service account or of the machine. */
 
-import { addressOption, defineProvider, isObject, secretOption } from "@sluice/kit";
-import { errorBodyOf } from "@sluice/kit/dialect";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
-import { openTokens, type TokenSource } from "@sluice/kit/transport";
+import { defineProvider, isObject, Option } from "@sluice/kit";
+import { Failures } from "@sluice/kit/dialect";
+import { Native } from "@sluice/kit/passthrough";
+import { Tokens } from "@sluice/kit/transport";
 import * as anthropic from "@sluice/provider-anthropic/messages";
 import { GatewayError, type Host, type HttpCall, type ModelTraits, type ProviderRequest, type Secret } from "@sluice/contract";
 import { claudeCall } from "./claude.ts";
@@ -50,7 +50,7 @@ export const vertex = defineProvider<VertexConfig>({
         default: "global",
         description: "Where the models run: `global`, a multi-region (`us`, `eu`) or a region. Example: `europe-west1`.",
       },
-      credentials: secretOption(
+      credentials: Option.secret(
         "The JSON key of a service account, as a reference: `${file:/run/secrets/vertex.json}`. Default: the metadata server of the machine.",
       ),
       metadata_url: {
@@ -59,7 +59,7 @@ export const vertex = defineProvider<VertexConfig>({
         default: "http://metadata.google.internal",
         description: "The metadata server, for machines without `credentials`. Example: `http://169.254.169.254`.",
       },
-      base_url: addressOption(
+      base_url: Option.address(
         "Base address of the API, without a slash at the end. Default: the address of `location`. Example: `https://europe-west1-aiplatform.googleapis.com`.",
       ),
       version: { type: "string", pattern: "^v[0-9a-z]+$", default: "v1beta1", description: "The API's version. Example: `v1`." },
@@ -109,9 +109,9 @@ export const vertex = defineProvider<VertexConfig>({
       error: (reply) => (isAnthropic(reply.body) ? anthropic.readError(reply) : readError(reply)),
       passthrough(request) {
         checkPlace(request.endpoint, config);
-        return nativeCall(withoutSystemParameters(request), base, {});
+        return Native.call(withoutSystemParameters(request), base, {});
       },
-      native: { root: nativeRoot(base), endpoints: VERTEX_ENDPOINTS, requestHeaders: ["anthropic-beta", "anthropic-version"] },
+      native: { root: Native.root(base), endpoints: VERTEX_ENDPOINTS, requestHeaders: ["anthropic-beta", "anthropic-version"] },
       async authorize(call) {
         return { ...call, headers: { ...call.headers, authorization: (await tokens.get()).map((value) => `Bearer ${value}`) } };
       },
@@ -160,22 +160,22 @@ function resourceOf(model: string): string {
 }
 
 function isAnthropic(body: string): boolean {
-  const value = errorBodyOf(body);
+  const value = Failures.bodyOf(body);
   return value?.type === "error" && isObject(value.error) && typeof value.error.type === "string";
 }
 
 /** The tokens of the service account, or of the machine. */
-function tokensOf({ credentials, metadata_url: metadataUrl }: VertexConfig, host: Host): TokenSource {
+function tokensOf({ credentials, metadata_url: metadataUrl }: VertexConfig, host: Host): Tokens.Source {
   if (credentials === undefined) {
     const headers = { "metadata-flavor": "Google" };
     const call: HttpCall = { kind: "http", method: "GET", url: metadataUrl + TOKEN_PATH, headers, body: undefined };
-    return openTokens(host, ["google", metadataUrl], { name: "metadata server", request: () => call });
+    return Tokens.open(host, ["google", metadataUrl], { name: "metadata server", request: () => call });
   }
   const account = readServiceAccount(credentials);
   if (typeof account === "string") {
     throw new GatewayError("upstream_auth_failed", `The credentials of the provider cannot be used: the key ${account}.`);
   }
-  return openTokens(host, ["google", credentials.reveal()], {
+  return Tokens.open(host, ["google", credentials.reveal()], {
     name: credentials.name,
     request: () => ({
       kind: "http",

@@ -1,4 +1,4 @@
-import { objectsOf } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 import { providerContract } from "@sluice/testing";
 import type { JsonObject } from "@sluice/contract";
 import { describe, it } from "vitest";
@@ -24,19 +24,19 @@ function checkBody(body: JsonObject): void {
     throw new Error(`The API refuses ${what}.`);
   };
   for (const name of Object.keys(body)) if (!FIELDS.has(name)) fail(`the field ${name}`);
-  const messages = objectsOf(body.messages);
+  const messages = Members.objectsOf(body.messages);
   for (const [index, message] of messages.entries()) {
     const known = MEMBERS[String(message.role)] ?? fail(`the role ${String(message.role)}`);
     for (const name of Object.keys(message)) if (!known.includes(name)) fail(`${name} of a message of ${String(message.role)}`);
     if (message.role === "system" && index > 0) fail("instructions that are not first");
     if (message.role === "tool" && !/^[a-zA-Z0-9]{9}$/.test(String(message.tool_call_id)))
       fail(`the id ${String(message.tool_call_id)}`);
-    for (const call of objectsOf(message.tool_calls)) {
+    for (const call of Members.objectsOf(message.tool_calls)) {
       if (!/^[a-zA-Z0-9]{9}$/.test(String(call.id))) fail(`the id ${String(call.id)}`);
       checkName(call.function as JsonObject, fail);
     }
   }
-  for (const tool of objectsOf(body.tools)) if (tool.type === "function") checkName(tool.function as JsonObject, fail);
+  for (const tool of Members.objectsOf(body.tools)) if (tool.type === "function") checkName(tool.function as JsonObject, fail);
   const last = messages.at(-1);
   if (last?.role === "assistant" && last.prefix !== true && last.tool_calls === undefined) fail("an answer at the end");
 }

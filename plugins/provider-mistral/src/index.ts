@@ -1,8 +1,8 @@
 /** @sluice/provider-mistral: Mistral's API as a provider of chat and embeddings, and as it is for native requests. */
 
-import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { decodeEmbeddings, reasoningTraits } from "@sluice/kit/openai";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { defineProvider, Option } from "@sluice/kit";
+import { EmbeddingCalls, reasoningTraits } from "@sluice/kit/openai";
+import { Native } from "@sluice/kit/passthrough";
 import type { NativeEndpoint, Secret } from "@sluice/contract";
 import { supports } from "./models.ts";
 import { decodeReply, readError, translateStream } from "./reply.ts";
@@ -37,8 +37,8 @@ export default defineProvider<MistralConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("MISTRAL_API_KEY"),
-      base_url: baseUrlOption("https://api.mistral.ai/v1"),
+      api_key: Option.apiKey("MISTRAL_API_KEY"),
+      base_url: Option.baseUrl("https://api.mistral.ai/v1"),
     },
   },
   create(config) {
@@ -61,11 +61,11 @@ export default defineProvider<MistralConfig>({
         return { kind: "http", method: "POST", url, headers, body };
       },
       decode: (body, request) =>
-        request.operation === "chat" ? decodeReply(body, request, toolNames(request)) : decodeEmbeddings(body, request),
+        request.operation === "chat" ? decodeReply(body, request, toolNames(request)) : EmbeddingCalls.decode(body, request),
       stream: (request) => translateStream(request, () => toolNames(request)),
       error: readError,
-      passthrough: (request) => nativeCall(request, config.base_url, account),
-      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS },
+      passthrough: (request) => Native.call(request, config.base_url, account),
+      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS },
     };
   },
 });

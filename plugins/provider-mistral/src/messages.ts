@@ -1,27 +1,18 @@
 /** Turns of a conversation as Mistral's messages (its SDK 1.10, `AssistantMessage`, `ToolMessage`, `ContentChunk`). */
 
-import {
-  type CallPart,
-  type ContentPart,
-  dataUrlOf,
-  type DocumentPart,
-  functionCall,
-  mapId,
-  type MediaSource,
-  type NameMap,
-  type NameRule,
-  type Refuse,
-  textOrBlocks,
-  type Turn,
-} from "@sluice/kit/dialect";
+import { type Chat, type ContentPart, Reference, type Refuse, ToolNames, type Turn } from "@sluice/kit/dialect";
 import type { JsonObject, JsonValue } from "@sluice/contract";
 
 /** Ids of calls have nine letters and digits (its own error 3280: "must be a-z, A-Z, 0-9, with a length of 9"). */
-const CALL_ID: NameRule & { readonly exactLength: true } = { character: /[a-zA-Z0-9]/, maxLength: 9, exactLength: true };
+const CALL_ID: ToolNames.NameRule & { readonly exactLength: true } = {
+  character: /[a-zA-Z0-9]/,
+  maxLength: 9,
+  exactLength: true,
+};
 
 /** The common settings of one request's messages. */
 export interface MessageTerms {
-  readonly names: NameMap;
+  readonly names: ToolNames.NameMap;
   /** Whether the model takes its thoughts back; others refuse such a block. */
   readonly takesThoughts: boolean;
   readonly refuse: Refuse;
@@ -39,23 +30,28 @@ export function messagesOf(system: readonly ContentPart[], turns: readonly Turn[
 
 function messagesOfTurn({ role, parts }: Turn, terms: MessageTerms): JsonObject[] {
   const results: JsonObject[] = [];
-  const calls: CallPart[] = [];
+  const calls: Chat.CallPart[] = [];
   const rest: ContentPart[] = [];
   for (const part of parts) {
     if (part.kind === "call") calls.push(part);
     else if (part.kind !== "result") rest.push(part);
     else {
       const name = part.name === undefined ? {} : { name: terms.names.toUpstream(part.name) };
-      results.push({ role: "tool", tool_call_id: mapId(part.id, CALL_ID), ...name, content: contentOf(part.parts, terms) });
+      results.push({
+        role: "tool",
+        tool_call_id: ToolNames.mapId(part.id, CALL_ID),
+        ...name,
+        content: contentOf(part.parts, terms),
+      });
     }
   }
   const content = contentOf(rest, terms);
   if (calls.length === 0) return content.length === 0 ? results : [...results, { role, content }];
-  return [...results, { role, content, tool_calls: calls.map((call) => functionCall(call, terms.names, CALL_ID)) }];
+  return [...results, { role, content, tool_calls: calls.map((call) => Reference.functionCall(call, terms.names, CALL_ID)) }];
 }
 
 function contentOf(parts: readonly ContentPart[], terms: MessageTerms): string | readonly JsonObject[] {
-  return textOrBlocks(parts.flatMap((part) => chunksOf(part, terms)));
+  return Reference.textOrBlocks(parts.flatMap((part) => chunksOf(part, terms)));
 }
 
 function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): JsonObject[] {
@@ -81,7 +77,7 @@ function chunksOf(part: ContentPart, { refuse, takesThoughts }: MessageTerms): J
   }
 }
 
-function documentChunk(part: DocumentPart, refuse: Refuse): JsonObject {
+function documentChunk(part: Chat.DocumentPart, refuse: Refuse): JsonObject {
   const { source, path, name } = part;
   if (part.citations !== undefined) refuse(`${path}.citations`, "citations of a document");
   if (part.context !== undefined) refuse(`${path}.context`, "the context of a document");
@@ -91,12 +87,12 @@ function documentChunk(part: DocumentPart, refuse: Refuse): JsonObject {
   return { type: "document_url", document_url: urlOf(source, path, refuse), ...title };
 }
 
-function urlOf(source: MediaSource, path: string, refuse: Refuse): string {
+function urlOf(source: Chat.MediaSource, path: string, refuse: Refuse): string {
   switch (source.kind) {
     case "url":
       return source.url;
     case "data":
-      return dataUrlOf(source);
+      return Reference.dataUrlOf(source);
     case "file":
       return refuse(path, "an image by the id of a file");
     case "text":

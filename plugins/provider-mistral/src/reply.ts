@@ -2,18 +2,17 @@
 
 import { isObject } from "@sluice/kit";
 import {
+  Failures,
   finishReason,
   type FinishTable,
-  type NameMap,
-  objectsOf,
-  parseObject,
+  Members,
   readFailure,
   readJsonBody,
+  type ToolNames,
   upstreamError,
   type UpstreamFailure,
-  wordsOf,
 } from "@sluice/kit/dialect";
-import { createChatTranslator, decodeChat, splitCalls } from "@sluice/kit/openai";
+import { Compatible, createChatTranslator, decodeChat } from "@sluice/kit/openai";
 import type {
   DecodedReply,
   ErrorReply,
@@ -29,14 +28,14 @@ import type {
 const FINISH: FinishTable = { stop: "stop", length: "length", model_length: "length", tool_calls: "tool_calls" };
 
 /** The reply of a chat call. */
-export function decodeReply(body: Uint8Array, request: ProviderRequest, names: NameMap): DecodedReply {
+export function decodeReply(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const value = readJsonBody(body);
-  if (value.object === "error") throw upstreamError({ ...failureOf(value), words: wordsOf(value) });
+  if (value.object === "error") throw upstreamError({ ...failureOf(value), words: Failures.wordsOf(value) });
   if (!Array.isArray(value.choices)) return decodeChat(body, request.replyModel, request);
   const choices = value.choices.map((choice: JsonValue) => {
     if (!isObject(choice) || !isObject(choice.message)) return choice;
     const { message } = choice;
-    const calls = objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
+    const calls = Members.objectsOf(message.tool_calls).map((call) => wholeCall(call, names));
     const repaired = { ...message, ...plainContent(message.content), ...(calls.length > 0 ? { tool_calls: calls } : {}) };
     return { ...choice, message: repaired, ...finish(choice.finish_reason, calls.length > 0) };
   });
@@ -45,23 +44,23 @@ export function decodeReply(body: Uint8Array, request: ProviderRequest, names: N
 }
 
 /** A translator of one stream. Events of plain text pass as they came; the usage, which rides on the last, gets its own. */
-export function translateStream(request: ProviderRequest, makeNames: () => NameMap): StreamTranslator {
+export function translateStream(request: ProviderRequest, makeNames: () => ToolNames.NameMap): StreamTranslator {
   const inner = createChatTranslator(request.replyModel, request);
   const calls = new StreamedCalls(makeNames);
   return {
     repeated: (last, count, data) => inner.repeated?.(last, count, data),
     event(event, sink: StreamSink): void {
       const { data } = event;
-      const chunk = isPlain(data) ? undefined : parseObject(data);
+      const chunk = isPlain(data) ? undefined : Members.parse(data);
       if (chunk === undefined) {
         inner.event(event, sink);
         return;
       }
-      if (chunk.object === "error") throw upstreamError({ ...failureOf(chunk), words: wordsOf(chunk) });
+      if (chunk.object === "error") throw upstreamError({ ...failureOf(chunk), words: Failures.wordsOf(chunk) });
       const { usage, ...rest } = chunk;
-      const choices = objectsOf(chunk.choices).map((choice) => calls.choice(choice));
+      const choices = Members.objectsOf(chunk.choices).map((choice) => calls.choice(choice));
       const write = (value: JsonObject): void => {
-        for (const part of splitCalls(value)) inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
+        for (const part of Compatible.splitCalls(value)) inner.event({ event: event.event, data: JSON.stringify(part) }, sink);
       };
       if (choices.length > 0 || !isObject(usage)) write(Array.isArray(chunk.choices) ? { ...rest, choices } : rest);
       if (isObject(usage)) write({ ...rest, choices: [], usage: plainUsage(usage) });
@@ -78,20 +77,20 @@ function isPlain(data: string): boolean {
 
 /** The calls of a stream: their index, their head in the first piece alone. */
 class StreamedCalls {
-  readonly #makeNames: () => NameMap;
-  #names: NameMap | undefined;
+  readonly #makeNames: () => ToolNames.NameMap;
+  #names: ToolNames.NameMap | undefined;
   /** Calls seen, by choice: the id (or the API's own index) to our index. */
   readonly #seen = new Map<JsonValue | undefined, Map<string, number>>();
   /** Calls that have no arguments yet, by choice. */
   readonly #bare = new Map<JsonValue | undefined, Set<number>>();
 
-  constructor(makeNames: () => NameMap) {
+  constructor(makeNames: () => ToolNames.NameMap) {
     this.#makeNames = makeNames;
   }
 
   choice(choice: JsonObject): JsonObject {
     const delta = isObject(choice.delta) ? choice.delta : {};
-    const pieces = objectsOf(delta.tool_calls).map((piece, at) => this.#piece(choice.index, piece, at));
+    const pieces = Members.objectsOf(delta.tool_calls).map((piece, at) => this.#piece(choice.index, piece, at));
     if (typeof choice.finish_reason === "string") {
       for (const index of this.#bare.get(choice.index) ?? []) pieces.push({ index, function: { arguments: "{}" } });
     }
@@ -123,7 +122,7 @@ class StreamedCalls {
   }
 }
 
-function wholeCall(call: JsonObject, names: NameMap, empty = "{}"): JsonObject {
+function wholeCall(call: JsonObject, names: ToolNames.NameMap, empty = "{}"): JsonObject {
   const called = isObject(call.function) ? call.function : {};
   const name = typeof called.name === "string" ? names.toClient(called.name) : "";
   return {
@@ -145,7 +144,7 @@ function plainContent(content: JsonValue | undefined): JsonObject {
   let text = "";
   let reasoning = "";
   const others: JsonObject[] = [];
-  for (const chunk of objectsOf(content)) {
+  for (const chunk of Members.objectsOf(content)) {
     if (chunk.type === "text" && typeof chunk.text === "string") text += chunk.text;
     else if (chunk.type === "thinking") reasoning += thoughtOf(chunk.thinking);
     else others.push(chunk);
@@ -160,7 +159,7 @@ function plainContent(content: JsonValue | undefined): JsonObject {
 /** A thought is a text, or a list of texts and references. */
 function thoughtOf(thinking: JsonValue | undefined): string {
   if (typeof thinking === "string") return thinking;
-  return objectsOf(thinking)
+  return Members.objectsOf(thinking)
     .map(({ text }) => (typeof text === "string" ? text : ""))
     .join("");
 }
@@ -189,7 +188,7 @@ export function readError(reply: ErrorReply): GatewayError {
 function failureOf(body: JsonObject): Pick<UpstreamFailure, "message" | "failure"> {
   const { message, detail } = body;
   const faults = isObject(message) ? message.detail : (message ?? detail);
-  const text = typeof faults === "string" ? faults : objectsOf(faults).map(faultOf).join("; ");
+  const text = typeof faults === "string" ? faults : Members.objectsOf(faults).map(faultOf).join("; ");
   return { message: text === "" ? undefined : text };
 }
 

@@ -1,22 +1,18 @@
 /** Requests as Mistral's chat completions, which refuse what they do not know (its SDK 1.10, `ChatCompletionRequest`). */
 
-import { table } from "@sluice/kit";
 import {
   BASIC_PARAMETERS,
-  type ChatRequest,
-  embeddingTexts,
-  functionTool,
+  type Chat,
+  Embeddings,
   invalidField,
-  mapToolNames,
-  type NameMap,
-  type NameRule,
-  type OfferedTools,
+  Members,
   offeredTools,
-  present,
   readChatRequest,
+  Reference,
   refusalsOf,
+  ToolNames,
 } from "@sluice/kit/dialect";
-import { encodeEmbeddings } from "@sluice/kit/openai";
+import { EmbeddingCalls } from "@sluice/kit/openai";
 import type { JsonDocument, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 import { messagesOf } from "./messages.ts";
 import { takesThoughts } from "./models.ts";
@@ -39,9 +35,9 @@ export const PARAMETERS: readonly string[] = [
 const NATIVE = ["safe_prompt", "prompt_mode", "min_tokens", "random_seed", "guardrails"];
 const NATIVE_TOOLS = new Set(["web_search", "web_search_premium", "code_interpreter", "image_generation", "document_library"]);
 /** Its own error: "must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64". */
-const TOOL_NAME: NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
+const TOOL_NAME: ToolNames.NameRule = { character: /[a-zA-Z0-9_-]/, maxLength: 64 };
 /** Efforts of the API (`ReasoningEffort` of @mistralai/mistralai 2.7.0), and the highest for `max`. */
-const EFFORTS = table<string>({
+const EFFORTS = Members.table<string>({
   none: "none",
   minimal: "minimal",
   low: "low",
@@ -52,8 +48,8 @@ const EFFORTS = table<string>({
 });
 
 /** The names of a request's tools, both ways. */
-export function toolNames(request: ProviderRequest): NameMap {
-  return mapToolNames(request, TOOL_NAME);
+export function toolNames(request: ProviderRequest): ToolNames.NameMap {
+  return ToolNames.map(request, TOOL_NAME);
 }
 
 /** The body of a chat request. */
@@ -68,7 +64,7 @@ export function chatBody(request: ProviderRequest): JsonObject {
   const terms = { names, refuse: chat.refuse, takesThoughts: takesThoughts(model) };
   const messages = messagesOf(chat.system, chat.turns, terms);
   if (messages.length === 0) throw invalidField("messages", "a conversation with at least one message that is not empty");
-  return present({
+  return Members.present({
     model,
     messages,
     temperature: chat.temperature,
@@ -90,28 +86,28 @@ export function chatBody(request: ProviderRequest): JsonObject {
   });
 }
 
-function effort({ reasoningEffort, refuse }: ChatRequest): string | undefined {
+function effort({ reasoningEffort, refuse }: Chat.Request): string | undefined {
   if (reasoningEffort === undefined) return undefined;
   return EFFORTS[reasoningEffort] ?? refuse("reasoning_effort", `the effort ${reasoningEffort.slice(0, 32)}`);
 }
 
-function format({ responseFormat: asked }: ChatRequest): JsonObject | undefined {
+function format({ responseFormat: asked }: Chat.Request): JsonObject | undefined {
   if (asked === undefined || asked.type === "json_object") return asked as JsonObject | undefined;
   const { name, description, schema, strict } = asked;
-  return { type: "json_schema", json_schema: present({ name, description, schema, strict }) };
+  return { type: "json_schema", json_schema: Members.present({ name, description, schema, strict }) };
 }
 
-function tools(chat: ChatRequest, names: NameMap): JsonObject {
+function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
   if (chat.tools.length === 0) return {};
-  return present({
-    tools: offered.map((tool) => (tool.kind === "native" ? tool.value : functionTool(tool, names))),
+  return Members.present({
+    tools: offered.map((tool) => (tool.kind === "native" ? tool.value : Reference.functionTool(tool, names))),
     tool_choice: choice === undefined ? undefined : choiceOf(choice, names),
     parallel_tool_calls: chat.parallel,
   });
 }
 
-function choiceOf(choice: NonNullable<OfferedTools["choice"]>, names: NameMap): JsonValue {
+function choiceOf(choice: NonNullable<Chat.OfferedTools["choice"]>, names: ToolNames.NameMap): JsonValue {
   switch (choice.mode) {
     case "auto":
     case "none":
@@ -129,7 +125,7 @@ function choiceOf(choice: NonNullable<OfferedTools["choice"]>, names: NameMap): 
 export function embeddingsBody(request: ProviderRequest): JsonDocument {
   const body = request.document.value;
   const { dimensions } = body;
-  embeddingTexts({ body, refuse: refusalsOf(request) });
+  Embeddings.texts({ body, refuse: refusalsOf(request) });
   const changes = { dimensions: undefined, output_dimension: dimensions ?? undefined, user: undefined };
-  return encodeEmbeddings(request, { formats: ["float"] }).with(dimensions === undefined ? { user: undefined } : changes);
+  return EmbeddingCalls.encode(request, { formats: ["float"] }).with(dimensions === undefined ? { user: undefined } : changes);
 }

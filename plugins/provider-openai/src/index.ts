@@ -1,16 +1,16 @@
 /** @sluice/provider-openai: the OpenAI API as a provider. Its dialect is the reference dialect, so almost nothing is translated. */
 
-import { apiKeyOption, baseUrlOption, defineProvider, embeddingFormatsOption } from "@sluice/kit";
+import { defineProvider, Option } from "@sluice/kit";
 import {
   createChatTranslator,
   createOperations,
-  type EmbeddingFormat,
-  imagesPerCall,
+  type EmbeddingCalls,
+  ImageCalls,
   OPENAI_HISTORY,
   readErrorReply,
   reasoningTraits,
 } from "@sluice/kit/openai";
-import { nativeCall, nativeRoot, openaiEndpoints } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { Secret } from "@sluice/contract";
 
 interface OpenaiConfig {
@@ -18,7 +18,7 @@ interface OpenaiConfig {
   readonly base_url: string;
   readonly organization?: string;
   readonly project?: string;
-  readonly embedding_formats: readonly EmbeddingFormat[];
+  readonly embedding_formats: readonly EmbeddingCalls.Format[];
 }
 
 export default defineProvider<OpenaiConfig>({
@@ -29,11 +29,11 @@ export default defineProvider<OpenaiConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("OPENAI_API_KEY"),
-      base_url: baseUrlOption("https://api.openai.com/v1"),
+      api_key: Option.apiKey("OPENAI_API_KEY"),
+      base_url: Option.baseUrl("https://api.openai.com/v1"),
       organization: { type: "string", description: "Sent as `openai-organization`. Example: `org-abc`." },
       project: { type: "string", description: "Sent as `openai-project`. Example: `proj_abc`." },
-      embedding_formats: embeddingFormatsOption(["float", "base64"], "[float]"),
+      embedding_formats: Option.embeddingFormats(["float", "base64"], "[float]"),
     },
   },
   create(config) {
@@ -43,7 +43,13 @@ export default defineProvider<OpenaiConfig>({
     const headers = { "content-type": "application/json", ...account };
     const { of, names } = createOperations({ formats: config.embedding_formats }, undefined, OPENAI_HISTORY);
     return {
-      capabilities: { operations: names, streaming: true, tools: true, traits: reasoningTraits, imagesPerCall },
+      capabilities: {
+        operations: names,
+        streaming: true,
+        tools: true,
+        traits: reasoningTraits,
+        imagesPerCall: ImageCalls.perCall,
+      },
       encode(request) {
         const { path, encode } = of(request);
         const url = config.base_url + path;
@@ -52,8 +58,8 @@ export default defineProvider<OpenaiConfig>({
       decode: (body, request) => of(request).decode(body, request),
       stream: (request) => createChatTranslator(request.replyModel, request),
       error: readErrorReply,
-      passthrough: (request) => nativeCall(request, config.base_url, account),
-      native: { root: nativeRoot(config.base_url), endpoints: openaiEndpoints() },
+      passthrough: (request) => Native.call(request, config.base_url, account),
+      native: { root: Native.root(config.base_url), endpoints: Native.openaiEndpoints() },
     };
   },
 });

@@ -1,7 +1,7 @@
 /** @sluice/provider-stability: Stability AI's image API as a provider of images, and as it is for native requests. */
 
-import { apiKeyOption, baseUrlOption, defineProvider } from "@sluice/kit";
-import { nativeCall, nativeRoot } from "@sluice/kit/passthrough";
+import { defineProvider, Option } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import { GatewayError, type NativeEndpoint, type Secret } from "@sluice/contract";
 import { imagesPerCall } from "./models.ts";
 import { nativeModel } from "./native-model.ts";
@@ -32,8 +32,8 @@ export default defineProvider<StabilityConfig>({
     type: "object",
     required: ["api_key"],
     properties: {
-      api_key: apiKeyOption("STABILITY_API_KEY"),
-      base_url: baseUrlOption("https://api.stability.ai"),
+      api_key: Option.apiKey("STABILITY_API_KEY"),
+      base_url: Option.baseUrl("https://api.stability.ai"),
     },
   },
   create(config) {
@@ -57,9 +57,9 @@ export default defineProvider<StabilityConfig>({
         throw new GatewayError("unsupported_parameter", "The API streams nothing.", { param: "stream" });
       },
       error: readError,
-      passthrough: (request) => nativeCall(request, config.base_url, account),
+      passthrough: (request) => Native.call(request, config.base_url, account),
       nativeModel,
-      native: { root: nativeRoot(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["finish-reason", "seed"] },
+      native: { root: Native.root(config.base_url), endpoints: ENDPOINTS, replyHeaders: ["finish-reason", "seed"] },
     };
   },
 });

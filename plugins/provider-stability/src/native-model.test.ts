@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { formBody } from "@sluice/kit";
+import { Form } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 import { nativeModel } from "./native-model.ts";
 
-type Form = ReturnType<typeof formBody>;
+type Form = ReturnType<typeof Form.body>;
 const asked = (endpoint: string, form?: Form) => {
   const headers = form === undefined ? {} : { "content-type": form.contentType };
   return nativeModel({ method: "POST", endpoint, query: "", headers, body: form?.body });
@@ -26,11 +26,11 @@ describe("the model of a native request", () => {
 
   it("of sd3 stands in its form, wherever that is", () => {
     const sd3 = "v2beta/stable-image/generate/sd3";
-    expect(asked(sd3, formBody({ model: "sd3.5-medium", prompt: "A", image }))).toBe("sd3.5-medium");
-    expect(asked(sd3, formBody({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }))).toBe("sd3.5-large-turbo");
-    expect(asked(sd3, formBody({ prompt: "A" }))).toBe("sd3.5-large");
-    expect(asked(sd3, formBody({ prompt: "A", model: "x y" }))).toBe("x y");
-    const once = formBody({ model: "a", other: "b" });
+    expect(asked(sd3, Form.body({ model: "sd3.5-medium", prompt: "A", image }))).toBe("sd3.5-medium");
+    expect(asked(sd3, Form.body({ prompt: "A".repeat(9_000), model: "sd3.5-large-turbo" }))).toBe("sd3.5-large-turbo");
+    expect(asked(sd3, Form.body({ prompt: "A" }))).toBe("sd3.5-large");
+    expect(asked(sd3, Form.body({ prompt: "A", model: "x y" }))).toBe("x y");
+    const once = Form.body({ model: "a", other: "b" });
     const twice = Buffer.from(Buffer.from(once.body).toString("latin1").replace('name="other"', 'name="model"'), "latin1");
     expect(() => asked(sd3, { ...once, body: twice })).toThrow("occurs twice");
   });

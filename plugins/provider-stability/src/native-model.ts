@@ -1,6 +1,6 @@
 /** The model that a native request means: Stability names it in the path, or in a field of the form. */
 
-import { formField } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import type { PassthroughRequest } from "@sluice/contract";
 
 /** The default model of the service `sd3`, for a form without a model. */
@@ -18,6 +18,7 @@ export function nativeModel(request: PassthroughRequest): string | undefined {
   if (group === undefined || service === undefined) return undefined;
   if (group !== "generate") return `${group}/${service}`;
   return service === "sd3"
-    ? ((/^multipart\//i.test(headers["content-type"]?.trim() ?? "") ? formField(request, "model") : undefined) ?? SD3_DEFAULT)
+    ? ((/^multipart\//i.test(headers["content-type"]?.trim() ?? "") ? Native.formField(request, "model") : undefined) ??
+        SD3_DEFAULT)
     : `stable-image-${service}`;
 }

@@ -1,15 +1,6 @@
 /** Stability's images as the reference dialect's, and its errors (platform.stability.ai/docs/api-reference). */
 
-import {
-  imagesReply,
-  invalidReply,
-  objectsOf,
-  readFailure,
-  readJsonBody,
-  refusalOf,
-  textIn,
-  upstreamError,
-} from "@sluice/kit/dialect";
+import { Failures, Images, invalidReply, Members, readFailure, readJsonBody, upstreamError } from "@sluice/kit/dialect";
 import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, ProviderRequest } from "@sluice/contract";
 
 /**
@@ -19,14 +10,14 @@ import type { DecodedReply, ErrorReply, GatewayError, JsonObject, JsonValue, Pro
 export function decodeImages(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const value = readJsonBody(body);
   const isEngine = Array.isArray(value.artifacts);
-  const made = isEngine ? objectsOf(value.artifacts).map(ofArtifact) : [ofService(value)];
+  const made = isEngine ? Members.objectsOf(value.artifacts).map(ofArtifact) : [ofService(value)];
   const images = made.filter(({ ended, image }) => ended === "SUCCESS" && image !== undefined);
   const [first] = made;
   if (images.length === 0) throw failed(first?.ended);
   // Engines make the size that was asked for, services one of their own.
   const size = isEngine ? request.document.value.size : undefined;
   const data = images.map(({ image, seed }): JsonObject => ({ b64_json: image ?? "", ...(seed === undefined ? {} : { seed }) }));
-  return imagesReply(request, data, { size });
+  return Images.reply(request, data, { size });
 }
 
 interface Made {
@@ -36,11 +27,11 @@ interface Made {
 }
 
 function ofArtifact({ base64, finishReason, seed }: JsonObject): Made {
-  return { image: textIn(base64), ended: textIn(finishReason), seed };
+  return { image: Members.textIn(base64), ended: Members.textIn(finishReason), seed };
 }
 
 function ofService({ image, finish_reason: ended, seed }: JsonObject): Made {
-  return { image: textIn(image), ended: textIn(ended), seed };
+  return { image: Members.textIn(image), ended: Members.textIn(ended), seed };
 }
 
 function failed(ended: string | undefined): GatewayError {
@@ -54,9 +45,11 @@ function failed(ended: string | undefined): GatewayError {
 /** The gateway's error of a reply whose status is not 2xx. */
 export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body, status) => {
-    const faults = Array.isArray(body.errors) ? (body.errors as readonly JsonValue[]).map((fault) => textIn(fault) ?? "") : [];
-    const message = textIn(body.message) ?? textIn(faults.filter((fault) => fault !== "").join("; "));
+    const faults = Array.isArray(body.errors)
+      ? (body.errors as readonly JsonValue[]).map((fault) => Members.textIn(fault) ?? "")
+      : [];
+    const message = Members.textIn(body.message) ?? Members.textIn(faults.filter((fault) => fault !== "").join("; "));
     // Refused content has a status and a name by service: 403 `content_moderation`, 400 `invalid_prompts` of engines.
-    return { message, failure: status === 403 || status === 400 ? refusalOf(undefined, body.name) : undefined };
+    return { message, failure: status === 403 || status === 400 ? Failures.refusalOf(undefined, body.name) : undefined };
   });
 }

@@ -1,16 +1,7 @@
 /** Image requests as Stability's: JSON for engines (v1), forms for the services since (v2beta). */
 
-import { formBody, type FormFile, isObject } from "@sluice/kit";
-import {
-  aspectRatioOf,
-  invalidField,
-  present,
-  readFields,
-  readMediaUrl,
-  readSize,
-  type Refuse,
-  type RequestFields,
-} from "@sluice/kit/dialect";
+import { Form, isObject } from "@sluice/kit";
+import { Fields, Images, invalidField, Members, readMediaUrl, type Refuse } from "@sluice/kit/dialect";
 import type { JsonValue, ProviderRequest } from "@sluice/contract";
 import { type Service, serviceOf } from "./models.ts";
 
@@ -52,7 +43,7 @@ const STEPS: Readonly<Record<string, number | undefined>> = {
 /** The call of an image request. Throws `unsupported_parameter` for what the model's service has no way to say. */
 export function encodeImage(request: ProviderRequest): StabilityCall {
   const service = serviceOf(request.target.model);
-  const fields = readFields(request, ["prompt", ...PARAMETERS, ...NATIVE[service]]);
+  const fields = Fields.read(request, ["prompt", ...PARAMETERS, ...NATIVE[service]]);
   if (fields.get("response_format") === "url") fields.refuse("response_format", "a request for URLs (it answers with b64_json)");
   const { prompt } = fields.body;
   if (typeof prompt !== "string") throw invalidField("prompt", "a text");
@@ -61,13 +52,13 @@ export function encodeImage(request: ProviderRequest): StabilityCall {
     : serviceCall(request.target.model, prompt, service, fields);
 }
 
-function engineCall(model: string, prompt: string, { get, pick, refuse }: RequestFields): StabilityCall {
+function engineCall(model: string, prompt: string, { get, pick, refuse }: Fields.RequestFields): StabilityCall {
   const format = get("output_format") ?? "png";
   if (format !== "png") refuse("output_format", `the format ${String(format).slice(0, 32)}`);
-  const size = readSize(get("size"));
+  const size = Images.readSize(get("size"));
   if (size !== undefined && (size.width % 64 !== 0 || size.height % 64 !== 0)) refuse("size", "a size that is no multiple of 64");
   const { negative_prompt: avoided, style_preset: preset, ...native } = pick(NATIVE.engine);
-  const body = present({
+  const body = Members.present({
     text_prompts: [{ text: prompt, weight: 1 }, ...(typeof avoided === "string" ? [{ text: avoided, weight: -1 }] : [])],
     samples: get("n"),
     width: size?.width,
@@ -80,20 +71,25 @@ function engineCall(model: string, prompt: string, { get, pick, refuse }: Reques
   return { path, contentType: "application/json", body: JSON.stringify(body) };
 }
 
-function serviceCall(model: string, prompt: string, service: Service, { get, pick, refuse }: RequestFields): StabilityCall {
+function serviceCall(
+  model: string,
+  prompt: string,
+  service: Service,
+  { get, pick, refuse }: Fields.RequestFields,
+): StabilityCall {
   if ((get("quality") ?? "auto") !== "auto") refuse("quality", "a quality (which the model decides)");
   const { image: pictured, aspect_ratio: ratio, ...native } = pick(NATIVE[service]);
   const image = pictured === undefined ? undefined : imageOf(pictured);
-  const size = readSize(get("size"));
+  const size = Images.readSize(get("size"));
   const format = get("output_format");
   if (format === "webp" && service === "sd3") refuse("output_format", "the format webp");
-  const fields: Record<string, string | FormFile | undefined> = {
+  const fields: Record<string, string | Form.File | undefined> = {
     prompt,
     // `sd3` alone means the service's own default.
     ...(service === "sd3" && model !== "sd3" ? { model } : {}),
     ...(service === "sd3" && image !== undefined ? { mode: "image-to-image" } : {}),
     // The shape of an image that is made from another is that one's.
-    ...(image === undefined ? { aspect_ratio: textOf(ratio) ?? (size && aspectRatioOf(size, RATIOS, refuse)) } : {}),
+    ...(image === undefined ? { aspect_ratio: textOf(ratio) ?? (size && Images.aspectRatioOf(size, RATIOS, refuse)) } : {}),
     output_format: textOf(format),
     style_preset: styleOf(get("style"), refuse),
     ...Object.fromEntries(Object.entries(native).map(([name, member]) => [name, textOf(member)])),
@@ -101,7 +97,7 @@ function serviceCall(model: string, prompt: string, service: Service, { get, pic
   };
   if (image !== undefined && (ratio ?? size) !== undefined)
     refuse(size === undefined ? "aspect_ratio" : "size", "a size beside an image");
-  return { path: `v2beta/stable-image/generate/${service}`, ...formBody(fields) };
+  return { path: `v2beta/stable-image/generate/${service}`, ...Form.body(fields) };
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {
@@ -122,7 +118,7 @@ function stepsOf(quality: JsonValue | undefined, refuse: Refuse): number | undef
   return Object.hasOwn(STEPS, name) ? STEPS[name] : refuse("quality", `the quality ${name.slice(0, 32)}`);
 }
 
-function imageOf(value: JsonValue): FormFile {
+function imageOf(value: JsonValue): Form.File {
   const source = readMediaUrl(isObject(value) ? value.url : value, "image");
   if (source.kind !== "data" || !source.mimeType.startsWith("image/")) {
     throw invalidField("image", "a data: URL of an image, or an https: URL where the operator set fetch_media");

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formBody } from "@sluice/kit";
+import { Form } from "@sluice/kit";
 import { openaiClient, rowsOf } from "../support/client.ts";
 import { fixturesOf } from "../support/fixtures.ts";
 import { type GatewayProcess, startGateway } from "../support/gateway-process.ts";
@@ -85,7 +85,7 @@ describe("Stability behind the OpenAI SDK", () => {
   });
 
   it("hands forms on byte for byte; the image that comes back has its price, by the model in the form", async () => {
-    const form = formBody({
+    const form = Form.body({
       prompt: "A gate.",
       image: { fileName: "a.png", mimeType: "image/png", bytes: Buffer.from([0, 255, 13, 10]) },
       model: "sd3.5-medium",

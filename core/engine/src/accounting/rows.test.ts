@@ -1,5 +1,4 @@
-import { BILLING, type Billing, isAmbiguous, recordGuardrail, SERVED } from "@sluice/runtime";
-import { beginAttempt, receiveBody } from "@sluice/kit";
+import { beginAttempt, BILLING, type Billing, isAmbiguous, receiveBody, recordGuardrail, SERVED } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import { GatewayError, type Model, type SpendRow } from "@sluice/contract";
 import { fakeAttempt, fakeClient, fakeClock, fakeIdentity, fakeRequest, fakeTarget } from "@sluice/testing";

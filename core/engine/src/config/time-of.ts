@@ -1,6 +1,6 @@
 /** Times as the configuration writes them: a day, a time of day, or either with an offset. */
 
-import { fromLocal } from "@sluice/kit/internals";
+import { fromLocal } from "@sluice/runtime";
 
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 

@@ -1,8 +1,8 @@
-import { BILLING } from "@sluice/runtime";
+import { beginAttempt, BILLING } from "@sluice/runtime";
+import { documentOf } from "@sluice/kit";
+import { rawFrame } from "@sluice/kit/internals";
 import { describe, expect, it } from "vitest";
 import { type Frame, GatewayError, type SpendRow, type StepContext } from "@sluice/contract";
-import { documentOf, beginAttempt } from "@sluice/kit";
-import { rawFrame } from "@sluice/kit/internals";
 import { fakeClient, fakeClock, fakeHost, fakeIdentity, fakeLog, fakeRequest, fakeTarget, type LogLine } from "@sluice/testing";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { CompiledRoute } from "../pipeline/compile.ts";

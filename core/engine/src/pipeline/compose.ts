@@ -3,7 +3,7 @@
  * it again, one call at a time, each a fresh attempt. A concurrent one may call it several times at once, for a branch each.
  */
 
-import { receiveBody } from "@sluice/kit";
+import { receiveBody } from "@sluice/runtime";
 import { parentOf } from "@sluice/kit/internals";
 import {
   type Exchange,

@@ -1,4 +1,4 @@
-import { receiveBody } from "@sluice/kit";
+import { receiveBody } from "@sluice/runtime";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { GatewayRequest } from "@sluice/contract";
 import { fakeClient, fakeRequest } from "@sluice/testing";

@@ -1,7 +1,7 @@
 /** The exchange: one client request on its way through the gateway. */
 
-import { checkReply, type ExchangeServices, SERVICES } from "@sluice/kit/internals";
-import { openAttempt } from "@sluice/runtime";
+import { checkReply } from "@sluice/kit/internals";
+import { type ExchangeServices, openAttempt, SERVICES } from "@sluice/runtime";
 import {
   type Admission,
   type AttemptWriter,

@@ -1,14 +1,7 @@
 /** The providers of a sandbox: the real translations with scripted upstreams, and the provider that every test has. */
 
 import type { ErrorReply, Provider, ProviderCatalog, ProviderInstance, ProviderRequest } from "@sluice/contract";
-import {
-  createChatTranslator,
-  decodeChat,
-  decodeEmbeddings,
-  decodeImages,
-  encodeEmbeddings,
-  readErrorReply,
-} from "@sluice/kit/openai";
+import { createChatTranslator, decodeChat, EmbeddingCalls, ImageCalls, readErrorReply } from "@sluice/kit/openai";
 import { encodeChat, encodeImages } from "@sluice/kit/internals";
 import { CALL_HEADER, type ScriptedUpstreamLog } from "./upstream-log.ts";
 
@@ -25,13 +18,13 @@ const TEST_URL = "https://sluice-test.invalid/v1";
 const reference: Provider = {
   capabilities: { operations: ["chat", "embeddings", "images"], streaming: true, tools: true },
   encode(request) {
-    const encode = { embeddings: encodeEmbeddings, images: encodeImages }[request.operation as string] ?? encodeChat;
+    const encode = { embeddings: EmbeddingCalls.encode, images: encodeImages }[request.operation as string] ?? encodeChat;
     const headers = { "content-type": "application/json" };
     return { kind: "http", method: "POST", url: `${TEST_URL}/${request.operation}`, headers, body: encode(request).bytes };
   },
   decode(body, request) {
-    if (request.operation === "embeddings") return decodeEmbeddings(body, request);
-    if (request.operation === "images") return decodeImages(body, request);
+    if (request.operation === "embeddings") return EmbeddingCalls.decode(body, request);
+    if (request.operation === "images") return ImageCalls.decode(body, request);
     return decodeChat(body, request.replyModel, request);
   },
   stream: (request) => createChatTranslator(request.replyModel, request),

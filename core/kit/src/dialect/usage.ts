@@ -8,7 +8,7 @@ export { tokenCount } from "../json/token-count.ts";
 export type UsageParts = { readonly [K in keyof Usage]?: Usage[K] | undefined };
 
 /**
- * A usage. `promptTokens` is the whole prompt with cached parts, `completionTokens` includes
+ * A usage made of its counts. `promptTokens` is the whole prompt with cached parts, `completionTokens` includes
  * reasoning. A dialect that counts a part separately adds it first. Returns `undefined` when one of
  * the two totals is unknown.
  */

@@ -1,6 +1,6 @@
 /** Guardrails: one `check` applied to whole bodies, to streams in windows, and to reversible masks. */
 
-export { applySpans, matchSpans, orderSpans } from "./document/spans.ts";
+export { matchSpans } from "./document/spans.ts";
 export { bodyTexts } from "./document/texts.ts";
 export { type TextRule, type Treatment, findPlaces, patternRule, reachOf, verdictOf } from "./words/find.ts";
 export { foldText } from "./words/fold.ts";

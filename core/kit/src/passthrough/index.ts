@@ -1,7 +1,3 @@
-/** The passthrough: native requests and replies, and their parts that the gateway reads. */
+/** The passthrough: the declaration of a provider's own API. */
 
-export { formField } from "./form-field.ts";
-export { nativeCall } from "./native-call.ts";
-export { nativeRoot } from "./native-url.ts";
-export { readHeaderUsage, readNativeUsage } from "./native-usage.ts";
-export { openaiEndpoints } from "./openai-endpoints.ts";
+export * as Native from "./native.ts";

@@ -1,6 +1,3 @@
-/**
- * @sluice/kit/state: shared state within one process. Drivers, tests, and the engine during an
- * outage of the server use it.
- */
+/** Shared state that belongs to one key. */
 
 export { tenantState } from "./prefixed.ts";

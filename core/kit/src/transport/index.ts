@@ -2,4 +2,4 @@
 
 export { createJsonService } from "./calls/json-call.ts";
 export { readRetryAfterMs } from "./calls/retry-after.ts";
-export { type TokenSource, openTokens } from "./calls/token.ts";
+export * as Tokens from "./calls/tokens.ts";

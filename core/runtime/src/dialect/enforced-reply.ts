@@ -13,8 +13,8 @@ import {
 } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { chunkFrame } from "@sluice/kit/internals";
+import { Members } from "@sluice/kit/dialect";
 import { JsonObjectText } from "./json-object-text.ts";
-import { objectsOf } from "@sluice/kit/dialect";
 
 /** The rules for a reply. */
 export interface ReplyRules {
@@ -93,7 +93,7 @@ function enforceFrame(
   const isOfCalls = rules.firstCallOnly === true && frame.raw?.includes('"tool_calls"') !== false;
   if (role === "usage" || (!isOfCalls && rules.jsonObject !== true)) return frame;
   const chunk = frame.chunk();
-  const choices = objectsOf(chunk.choices);
+  const choices = Members.objectsOf(chunk.choices);
   const kept = choices.map((choice) => enforceDelta(choice, rules, texts));
   if (kept.every((choice, index) => choice === choices[index])) return frame;
   if (kept.every(saysNothing)) return undefined;
@@ -104,7 +104,7 @@ function enforceDelta(choice: JsonObject, rules: ReplyRules, texts: Map<JsonValu
   const delta = isObject(choice.delta) ? choice.delta : {};
   let kept = delta;
   if (rules.firstCallOnly === true && Array.isArray(delta.tool_calls)) {
-    const calls = objectsOf(delta.tool_calls);
+    const calls = Members.objectsOf(delta.tool_calls);
     const first = calls.filter(({ index }) => index === 0 || index === undefined);
     const { tool_calls: _calls, ...rest } = kept;
     if (first.length < calls.length) kept = first.length === 0 ? rest : { ...rest, tool_calls: first };

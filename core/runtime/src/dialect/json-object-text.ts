@@ -1,6 +1,6 @@
 /** Finds the JSON object in a text that arrives in pieces. A fence or text around it is left out. */
 
-import { parseObject } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 
 /** The maximum characters kept for the final check; of a longer object, only the brackets are checked. */
 const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
@@ -34,7 +34,7 @@ export class JsonObjectText {
   /** Whether the object is complete and valid JSON. */
   isObject(): boolean {
     if (!this.#isEnded) return false;
-    return this.#characters > MAX_KEPT_CHARACTERS || parseObject(this.#kept.join("")) !== undefined;
+    return this.#characters > MAX_KEPT_CHARACTERS || Members.parse(this.#kept.join("")) !== undefined;
   }
 
   get #isEnded(): boolean {

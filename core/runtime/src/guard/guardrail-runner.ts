@@ -12,14 +12,11 @@ import {
   type TextContext,
   type Verdict,
 } from "@sluice/contract";
-import { type Holder, holderOf } from "@sluice/kit/internals";
+import { type Holder, holderOf, MAX_SPANS, orderSpans, TimeLimit, unlessAborted } from "@sluice/kit/internals";
 import { stackPlaces } from "../stack-places.ts";
 import { GuardBreaker, OPEN_MS } from "./breaker.ts";
 import { GuardFailure, noPlace } from "./failure.ts";
-import { TimeLimit, unlessAborted } from "@sluice/kit/internals";
 import { checkInSlices, SLICE, type SliceOptions } from "./document/slices.ts";
-import { MAX_SPANS } from "@sluice/kit/internals";
-import { orderSpans } from "@sluice/kit/guard";
 
 /** The form of an identifier. A reason in another form may quote the text and is not passed on. */
 const REASON = /^[\w.:/-]{1,64}$/;

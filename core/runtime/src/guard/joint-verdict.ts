@@ -1,7 +1,7 @@
 /** The joint verdict of several guardrails on one text. */
 
 import type { EditSpan, Verdict } from "@sluice/contract";
-import { orderSpans } from "@sluice/kit/guard";
+import { orderSpans } from "@sluice/kit/internals";
 
 /** The joint verdict on one text: the edits, and the block. */
 export interface SetVerdict {

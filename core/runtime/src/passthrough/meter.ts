@@ -5,10 +5,10 @@
 
 import type { JsonObject, StreamFraming, Usage } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
+import { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "@sluice/kit/internals";
+import { Native } from "@sluice/kit/passthrough";
 import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { nativeTexts } from "./native-texts.ts";
-import { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "@sluice/kit/internals";
-import { readNativeUsage } from "@sluice/kit/passthrough";
 import { createReplyEvents } from "./reply-events.ts";
 
 /** Reads passing bytes. An unreadable reply has no usage, which is not a failure. */
@@ -116,7 +116,7 @@ class EventMeter implements UsageMeter {
       return;
     }
     if (isFirst) this.replyId = carriedReply(event).id;
-    const found = readNativeUsage(event);
+    const found = Native.readUsage(event);
     if (found === undefined) return;
     this.#usage = joinUsage(this.#usage, found);
     this.#place = usagePlace(event);

@@ -15,16 +15,14 @@ import {
 import { noted } from "../transport/attempt.ts";
 import { authorize } from "../transport/calls/authorize.ts";
 import { closing } from "../stream/closing.ts";
-import { asGatewayError } from "@sluice/kit/internals";
-import type { ConnectionPlace } from "@sluice/kit/internals";
-import type { Upstream, UpstreamResponse } from "@sluice/kit/internals";
+import { asGatewayError, type ConnectionPlace, type Upstream, type UpstreamResponse } from "@sluice/kit/internals";
+import { Native } from "@sluice/kit/passthrough";
 import { foreignReplyId, upstreamRequestId } from "../transport/upstream-request-id.ts";
 import { cleanErrorBody, cleanErrorHeaders } from "./error-body.ts";
 import { createReplyDecoder, type ReplyDecoder } from "./decoder.ts";
 import type { BodyFilter } from "./credential-values.ts";
 import { createMasker } from "./mask.ts";
 import { createUsageMeter, type UsageMeter } from "./meter.ts";
-import { readHeaderUsage } from "@sluice/kit/passthrough";
 import { nativeReplyHeaders } from "./reply-headers.ts";
 
 /** The text of a reply before its first byte. */
@@ -179,7 +177,9 @@ function record(meter: UsageMeter, { headers }: UpstreamResponse, options: Passt
   const { attempt, usage = "text", generates = false } = options;
   const reported = meter.end();
   attempt.identify(foreignReplyId(meter.replyId, undefined));
-  const total = meter.isTotal(isCut) ? reported : (readHeaderUsage(headers) ?? (usage === "reported" ? reported : undefined));
+  const total = meter.isTotal(isCut)
+    ? reported
+    : (Native.readHeaderUsage(headers) ?? (usage === "reported" ? reported : undefined));
   if (usage === "text" && meter.isRead) {
     attempt.observe(meter);
   } else if (usage === "text" && attempt.outcome !== "failure") {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject, ProviderRequest, StreamTranslator } from "@sluice/contract";
 import { FrameBatch, FrameRun } from "@sluice/kit/internals";
 import { createStreamTranslator, readJsonEvent } from "@sluice/kit/dialect";
-import { createChatTranslator, createRepairedTranslator } from "@sluice/kit/openai";
+import { Compatible, createChatTranslator } from "@sluice/kit/openai";
 import { fakeAttempt, fakeClock, requestOf } from "@sluice/testing";
 import { StreamOutput } from "./output.ts";
 import { createFormedReader } from "./reader.ts";
@@ -173,7 +173,7 @@ const cut = (bytes: Uint8Array, size: number): Uint8Array[] =>
 const MAKES: Readonly<Record<string, Make>> = {
   "of the reference dialect": () => createChatTranslator("asked", request),
   "of the reference dialect, without an identity": () => createChatTranslator("asked"),
-  "of a nearly compatible upstream": () => createRepairedTranslator(request),
+  "of a nearly compatible upstream": () => Compatible.createTranslator(request),
   "of another dialect": () =>
     createStreamTranslator(request, (writer) => ({ data }) => {
       if (data === "[DONE]") return writer.done();

@@ -2,7 +2,7 @@
 
 import type { JsonObject, Usage } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { objectsOf } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 import { must } from "./fault.ts";
 import type { PlayedStream } from "./play-stream.ts";
 
@@ -14,7 +14,7 @@ export function checkCompletion(reply: JsonObject, model: string): void {
   must(reply.object === "chat.completion", "The reply's object is not chat.completion.");
   must(typeof reply.created === "number", "The reply has no created.");
   must(reply.model === model, `The reply's model is ${String(reply.model)}, not the client's name for it.`);
-  const choices = objectsOf(reply.choices);
+  const choices = Members.objectsOf(reply.choices);
   must(choices.length > 0, "The reply has no choices.");
   for (const choice of choices) {
     must(typeof choice.index === "number" && isObject(choice.message), "A choice has no index or no message.");
@@ -25,7 +25,7 @@ export function checkCompletion(reply: JsonObject, model: string): void {
       content === null || content === undefined || typeof content === "string" || Array.isArray(content),
       "A content is no text.",
     );
-    const calls = objectsOf(message.tool_calls);
+    const calls = Members.objectsOf(message.tool_calls);
     for (const call of calls) {
       must(typeof call.id === "string" && call.id !== "" && call.type === "function", "A call has no id or type.");
       must(isObject(call.function) && typeof call.function.name === "string", "A call has no name.");
@@ -71,7 +71,7 @@ export function checkChunks(played: PlayedStream, model: string): void {
         "The usage chunk holds choices, or no usage.",
       );
     }
-    for (const choice of objectsOf(chunk.choices)) checkDelta(choice, choices);
+    for (const choice of Members.objectsOf(chunk.choices)) checkDelta(choice, choices);
   }
   if (played.dones === 0 || played.error !== undefined) return;
   must(played.dones === 1, `The stream was done ${played.dones} times.`);
@@ -95,7 +95,7 @@ function checkDelta(choice: JsonObject, states: Map<unknown, ChoiceState>): void
     must(delta.role === "assistant", "The first delta of a choice has no role.");
     states.set(choice.index, (state = { finish: undefined, calls: new Set() }));
   }
-  for (const call of objectsOf(delta.tool_calls)) {
+  for (const call of Members.objectsOf(delta.tool_calls)) {
     must(typeof call.index === "number", "A delta of a call has no index.");
     const isHead = !state.calls.has(call.index);
     must(isHead === (typeof call.id === "string"), `The id of call ${call.index} is not in its first delta alone.`);

@@ -1,6 +1,7 @@
 /** The step `auth`: identifies the sender of a request, and checks its permission for the named model. */
 
-import { defineStep, passOn, receiveBody } from "@sluice/kit";
+import { defineStep, passOn } from "@sluice/kit";
+import { receiveBody } from "@sluice/runtime";
 import {
   type Authority,
   type Exchange,

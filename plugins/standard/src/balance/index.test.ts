@@ -10,7 +10,8 @@ import {
   type SharedValue,
   type Target,
 } from "@sluice/contract";
-import { documentOf, beginAttempt } from "@sluice/kit";
+import { documentOf } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import {
   fakeClock,
   fakeExchange,

@@ -4,8 +4,8 @@
  */
 
 import { SERVED } from "@sluice/runtime";
-import { piecesDocument } from "@sluice/kit/internals";
-import { base64ToFloats, type EmbeddingFormat, floatsToBase64 } from "@sluice/kit/openai";
+import { base64ToFloats, piecesDocument } from "@sluice/kit/internals";
+import { EmbeddingCalls } from "@sluice/kit/openai";
 import { splitVectors } from "@sluice/runtime/openai";
 import {
   type Attempt,
@@ -42,7 +42,7 @@ export async function runEmbeddings(ctx: StepContext, next: Next, directives: Ca
   const inputs = inputsOf(request.document, base);
   if (directives.reads) await findAll(inputs, directives, parts);
   const missing = inputs.filter(({ entry }) => entry === undefined);
-  const format: EmbeddingFormat = request.document.value.encoding_format === "base64" ? "base64" : "float";
+  const format: EmbeddingCalls.Format = request.document.value.encoding_format === "base64" ? "base64" : "float";
   const isPartial = missing.length < inputs.length;
   if (isPartial) {
     SERVED.set(exchange, servedPart(inputs, exchange, parts));
@@ -115,7 +115,7 @@ function withKept(
   usage: Usage | undefined,
   inputs: readonly Input[],
   exchange: Exchange,
-  format: EmbeddingFormat,
+  format: EmbeddingCalls.Format,
 ): WholeReply {
   const vectors = splitVectors(bytesOf(reply.document));
   if (vectors === undefined) {
@@ -130,13 +130,13 @@ function merged(
   fresh: readonly Uint8Array[],
   freshUsage: Usage | undefined,
   exchange: Exchange,
-  format: EmbeddingFormat,
+  format: EmbeddingCalls.Format,
   isPartial = false,
 ): WholeReply {
   const pieces: Uint8Array[] = [];
   let next = 0;
   for (const [index, { entry }] of inputs.entries()) {
-    const vector = entry === undefined ? fresh[next++] : written(entry.payload, entry.head.form as EmbeddingFormat, format);
+    const vector = entry === undefined ? fresh[next++] : written(entry.payload, entry.head.form as EmbeddingCalls.Format, format);
     if (vector === undefined) throw new GatewayError("upstream_invalid_response", "The upstream's reply lacks a vector.");
     pieces.push(Buffer.from(`${index === 0 ? "" : "},"}{"object":"embedding","index":${index},"embedding":`), vector);
   }
@@ -153,10 +153,10 @@ function merged(
 }
 
 /** A vector's text in a format. */
-function written(text: Uint8Array, from: EmbeddingFormat, to: EmbeddingFormat): Uint8Array {
+function written(text: Uint8Array, from: EmbeddingCalls.Format, to: EmbeddingCalls.Format): Uint8Array {
   if (from === to) return text;
   const value: unknown = JSON.parse(Buffer.from(text).toString("latin1"));
-  const other = typeof value === "string" ? base64ToFloats(value) : floatsToBase64(value as readonly number[]);
+  const other = typeof value === "string" ? base64ToFloats(value) : EmbeddingCalls.floatsToBase64(value as readonly number[]);
   return Buffer.from(JSON.stringify(other));
 }
 

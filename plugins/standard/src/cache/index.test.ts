@@ -1,4 +1,5 @@
-import { recordGuardrail, SERVED } from "@sluice/runtime";
+import { beginAttempt, recordGuardrail, SERVED } from "@sluice/runtime";
+import { jsonReply, withholdReply } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 import {
   type Exchange,
@@ -10,7 +11,6 @@ import {
   type SharedValue,
   type StepContext,
 } from "@sluice/contract";
-import { jsonReply, beginAttempt, withholdReply } from "@sluice/kit";
 import { fakeExchange, fakeHost, fakeIdentity, fakeRequest, fakeTarget, runStep, type FakeExchangeParts } from "@sluice/testing";
 import { cache } from "./index.ts";
 import type { CacheConfig } from "./config.ts";

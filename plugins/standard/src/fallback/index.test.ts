@@ -1,4 +1,4 @@
-import { beginAttempt } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import {
   type Capabilities,

@@ -9,7 +9,8 @@ import {
   type StepContext,
   type StreamReply,
 } from "@sluice/contract";
-import { jsonReply, beginAttempt } from "@sluice/kit";
+import { jsonReply } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import {
   fakeClock,
   fakeExchange,

@@ -10,7 +10,7 @@ import {
   runStep,
   type FakeExchangeParts,
 } from "@sluice/testing";
-import { admit, beginAttempt } from "@sluice/kit";
+import { admit, beginAttempt } from "@sluice/runtime";
 import {
   type Attempt,
   GatewayError,

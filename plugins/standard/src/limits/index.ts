@@ -1,6 +1,7 @@
 /** The step `limits`: rates, budgets and concurrency. It reserves before a call is dispatched and settles by the spend rows. */
 
-import { addGate, defineSlot, defineStep, passOn } from "@sluice/kit";
+import { addGate } from "@sluice/runtime";
+import { defineSlot, defineStep, passOn } from "@sluice/kit";
 import { type Exchange, GatewayError, type Host, type Identity, type Model, type MaybePromise } from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";

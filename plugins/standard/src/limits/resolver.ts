@@ -1,8 +1,8 @@
 /** Rules: which limits hold for an identity at a model. Made once for both, and anew when a budget's period ends. */
 
-import { budgetPeriod, parseDuration } from "@sluice/kit";
+import { budgetPeriod, configuredNanoUsd } from "@sluice/runtime";
+import { parseDuration } from "@sluice/kit";
 import type { Host, Identity, LedgerSumFilter, Model, RecordLimits, Target } from "@sluice/contract";
-import { configuredNanoUsd } from "@sluice/runtime";
 import { foreignTag } from "./foreign-tag.ts";
 import {
   type BudgetRule,

@@ -1,6 +1,6 @@
 /** One limit, as a key, a team, a target or the options of the step say it, and what is taken of it. */
 
-import type { BudgetPeriod } from "@sluice/kit/internals";
+import type { BudgetPeriod } from "@sluice/runtime";
 import type { Claim, ConcurrentClaim, LedgerSumFilter, Target, WindowClaim } from "@sluice/contract";
 
 /** A minute, in milliseconds: the window of `rpm` and `tpm`. */

@@ -4,7 +4,7 @@ import { defineStep } from "@sluice/kit";
 import { pricedAs } from "@sluice/runtime";
 import { writtenDocument } from "@sluice/kit/internals";
 import { gatewayFieldKind } from "@sluice/runtime/dialect";
-import { formField } from "@sluice/kit/passthrough";
+import { Native } from "@sluice/kit/passthrough";
 import { runPassthrough } from "@sluice/runtime/passthrough";
 import { beginAttemptAt, enterUpstream, withCallHeaders } from "@sluice/runtime/transport";
 import {
@@ -154,7 +154,7 @@ function modelOf(native: PassthroughRequest, { path, match }: NativePlace, inBod
       return translation.nativeModel?.(native) ?? "";
     case "body": {
       const isForm = /^multipart\/form-data\b/i.test(headers["content-type"]?.trim() ?? "");
-      return isForm ? (formField(native, "model") ?? "") : inBody;
+      return isForm ? (Native.formField(native, "model") ?? "") : inBody;
     }
     default: {
       const inPath = match?.model ?? markedModel(path);

@@ -1,7 +1,6 @@
 /** The call of one request's target: one attempt, or several for a request in parts. */
 
-import { replyHold } from "@sluice/kit/internals";
-import { pricedAs } from "@sluice/runtime";
+import { pricedAs, replyHold } from "@sluice/runtime";
 import {
   beginAttemptAt,
   type CommitAfter,

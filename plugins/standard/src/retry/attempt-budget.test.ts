@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Exchange } from "@sluice/contract";
-import { branchOf, beginAttempt } from "@sluice/kit";
+import { branchOf } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import { fakeExchange, fakeTarget } from "@sluice/testing";
 import { joinAttempts, limitAttempts, mayAttemptAgain } from "./attempt-budget.ts";
 

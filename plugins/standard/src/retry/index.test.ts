@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GatewayError, type GatewayFields, type Host } from "@sluice/contract";
-import { branchOf, beginAttempt } from "@sluice/kit";
+import { branchOf } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import { fakeClock, fakeExchange, fakeHost, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";
 import { createRetry, type RetryConfig } from "./index.ts";
 import { RetryBudget, RetryBudgets } from "./budget.ts";

@@ -1,5 +1,4 @@
-import { type Billing, isAbandoned, isAmbiguous } from "@sluice/runtime";
-import { beginAttempt } from "@sluice/kit";
+import { beginAttempt, type Billing, isAbandoned, isAmbiguous } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import { type Attempt, type Exchange, GatewayError, type JsonObject, type TokenCounter } from "@sluice/contract";
 import { fakeExchange, fakeIdentity, fakeRequest, fakeTarget, type FakeExchangeParts } from "@sluice/testing";

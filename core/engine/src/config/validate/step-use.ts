@@ -1,6 +1,6 @@
 /** What steps say beside their own options, checked and resolved. */
 
-import { offsetMs } from "@sluice/kit/internals";
+import { offsetMs } from "@sluice/runtime";
 import { parseDuration } from "@sluice/kit";
 import { parseCron } from "../cron.ts";
 import type { Fault } from "./explain.ts";

@@ -1,6 +1,6 @@
 /** The state of budgets, read from the ledger. */
 
-import { budgetPeriod } from "@sluice/kit";
+import { budgetPeriod } from "@sluice/runtime";
 import type { Clock, JsonObject, LedgerFilter, LedgerReader, RecordLimits } from "@sluice/contract";
 import { budgetDollars } from "./dollars.ts";
 

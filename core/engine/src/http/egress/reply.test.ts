@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type BytesReply, GatewayError } from "@sluice/contract";
-import { documentOf, jsonReply, beginAttempt } from "@sluice/kit";
+import { documentOf, jsonReply } from "@sluice/kit";
+import { beginAttempt } from "@sluice/runtime";
 import { piecesDocument } from "@sluice/kit/internals";
 import { fakeClient, fakeClock, fakeTarget } from "@sluice/testing";
 import { LiveExchange } from "../../pipeline/exchange.ts";

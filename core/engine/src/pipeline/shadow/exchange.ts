@@ -1,7 +1,7 @@
 /** The exchange that a step in shadow works on: it begins as the real one is, and nothing that is set on it has an effect. */
 
-import { SERVICES, shadowSlots, type ViewApart, viewApart } from "@sluice/kit/internals";
-import { openAttempt } from "@sluice/runtime";
+import { openAttempt, SERVICES } from "@sluice/runtime";
+import { shadowSlots, type ViewApart, viewApart } from "@sluice/kit/internals";
 import type { Exchange } from "@sluice/contract";
 
 /** A view of an exchange for a step in shadow. Attempts are the real ones, and so are prices; all else is its own. */

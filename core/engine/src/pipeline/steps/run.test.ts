@@ -1,8 +1,8 @@
-import { guardrailOutcomes, recordGuardrail } from "@sluice/runtime";
-import { gatesOf, isStorable } from "@sluice/kit/internals";
+import { addGate, gatesOf, guardrailOutcomes, recordGuardrail } from "@sluice/runtime";
+import { isStorable } from "@sluice/kit/internals";
+import { defineSlot, jsonReply, withholdReply } from "@sluice/kit";
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError, type GuardrailOutcome, type StepDefinition, type StepFunction } from "@sluice/contract";
-import { jsonReply, addGate, defineSlot, withholdReply } from "@sluice/kit";
 import { fakeClient, fakeClock, fakeExchange, fakeHost, fakeIdentity, fakeLog, fakeRequest } from "@sluice/testing";
 import type { StepSettings } from "../../config/snapshot.ts";
 import { checkPipelines, compilePipelines } from "../compile.ts";

@@ -1,7 +1,7 @@
 /** Schedules: when a step applies. The clock is asked for every request, the calendar once a minute at most. */
 
 import type { Clock } from "@sluice/contract";
-import { offsetMs } from "@sluice/kit/internals";
+import { offsetMs } from "@sluice/runtime";
 import { matchesCron } from "../../config/cron.ts";
 import type { StepSchedule } from "../../config/snapshot.ts";
 import { scheduleOf } from "../../config/validate/step-use.ts";

@@ -1,4 +1,4 @@
-import { receiveBody } from "@sluice/kit";
+import { receiveBody } from "@sluice/runtime";
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError, type StepContext, type StepFunction } from "@sluice/contract";
 import { fakeClient, type FakeClock, fakeClock } from "@sluice/testing";

@@ -47,6 +47,7 @@ export interface ResultPart {
   readonly cacheControl?: JsonObject;
 }
 
+/** A part of a turn, discriminated by its `kind`. */
 export type Part = ContentPart | CallPart | ResultPart;
 
 /** The consecutive parts of one side. */

@@ -66,7 +66,7 @@ export function patternRule(
 }
 
 /**
- * The places of a rule. A match at the edge of a window was checked when more of its surroundings
+ * The places where a rule matches a text. A match at the edge of a window was checked when more of its surroundings
  * was visible, and is left out.
  */
 export function findPlaces(

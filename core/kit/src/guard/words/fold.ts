@@ -40,7 +40,7 @@ export interface FoldOptions {
   readonly isJson?: boolean;
 }
 
-/** Folds a text. */
+/** Folds a text to what a reader sees, with positions mapped to the original. */
 export function foldText(text: string, { lowerCase = true, isJson = false }: FoldOptions = {}): FoldedText {
   const hasEscapes = isJson && text.includes("\\");
   if (!hasEscapes && !NOT_ASCII.test(text)) {

@@ -2,7 +2,7 @@
 
 import type { JsonValue } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { objectsOf } from "@sluice/kit/dialect";
+import { Members } from "@sluice/kit/dialect";
 import type { Draft } from "./draft.ts";
 
 /** Adapts the fields about tools. Returns whether the reply must be cut to its first call. */
@@ -32,7 +32,7 @@ function settleChoice(draft: Draft): void {
   if (choice === "none") draft.remove("tools", "tool_choice", "parallel_tool_calls");
   const names = choice === "none" || !draft.takes("tools") ? undefined : namesOf(choice);
   if (names === undefined) return;
-  const tools = objectsOf(draft.value("tools")).filter((tool) => names.isOf(tool.function));
+  const tools = Members.objectsOf(draft.value("tools")).filter((tool) => names.isOf(tool.function));
   if (tools.length === 0) return;
   draft.set("tools", tools);
   draft.remove("tool_choice");
@@ -60,7 +60,7 @@ function namesOf(choice: JsonValue): ChosenTools | undefined {
   const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
   if (choice.type !== "allowed_tools" || allowed.mode === "required") return undefined;
   return chosen(
-    objectsOf(allowed.tools).map((tool) => String(isObject(tool.function) ? tool.function.name : tool.name)),
+    Members.objectsOf(allowed.tools).map((tool) => String(isObject(tool.function) ? tool.function.name : tool.name)),
     false,
   );
 }

@@ -3,11 +3,8 @@
 import type { TextContext } from "@sluice/contract";
 import type { GuardrailSet } from "../guardrail-set.ts";
 import type { SetSpan, SetVerdict } from "../joint-verdict.ts";
-import { nextTurn } from "@sluice/kit/internals";
-import { Joined } from "@sluice/kit/internals";
+import { applySpans, type BodyText, Joined, nextTurn, orderSpans } from "@sluice/kit/internals";
 import { SLICE } from "./slices.ts";
-import { applySpans, orderSpans } from "@sluice/kit/guard";
-import type { BodyText } from "@sluice/kit/internals";
 import type { Vault } from "../vault.ts";
 
 /** Maximum texts that an asynchronous guardrail checks concurrently. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Guardrail, TextContext } from "@sluice/contract";
 import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
 import { checkInSlices, SLICE } from "./slices.ts";
-import { applySpans } from "@sluice/kit/guard";
+import { applySpans } from "@sluice/kit/internals";
 
 const WHOLE: TextContext = { ...CONTEXT, part: "content", place: "p", isPartial: false, offset: 0 };
 const GUARDRAILS: readonly Guardrail[] = [

@@ -1,7 +1,7 @@
 /** The names in a stream: short texts that are checked immediately and never held. */
 
 import type { Frame } from "@sluice/contract";
-import { applySpans } from "@sluice/kit/guard";
+import { applySpans } from "@sluice/kit/internals";
 import { isText, type StreamPiece } from "./dialect.ts";
 import type { GuardedStreamOptions } from "./options.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { EditSpan, GuardrailInstance } from "@sluice/contract";
 import { blocking, CONTEXT, instanceOf, masking, guardrailSetOf } from "@sluice/testing/guardrail-instances";
-import { applySpans } from "@sluice/kit/guard";
+import { applySpans } from "@sluice/kit/internals";
 import { TextWindow } from "./window.ts";
 
 /** Random texts. Ten thousand take half a second. */

@@ -1,11 +1,11 @@
 /** Splits an embeddings reply into its vectors without parsing them. */
 
-import type { EmbeddingFormat } from "@sluice/kit/openai";
+import type { EmbeddingCalls } from "@sluice/kit/openai";
 import { readSkeletonReply } from "@sluice/kit/internals";
 
 /** The vectors of a reply as the original JSON texts, in the order of the inputs. */
 export interface Vectors {
-  readonly format: EmbeddingFormat;
+  readonly format: EmbeddingCalls.Format;
   readonly texts: readonly Uint8Array[];
 }
 

@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
 import { GatewayError, type AttemptWriter } from "@sluice/contract";
 import { fakeAttempt, fakeClock, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
-import { addGate } from "@sluice/kit";
-import { holderOf } from "@sluice/kit/internals";
-import { ConnectionPlaces } from "@sluice/kit/internals";
+import { addGate } from "../../admit.ts";
+import { ConnectionPlaces, holderOf } from "@sluice/kit/internals";
 import { type AttemptOptions, runAttempt } from "../attempt.ts";
 import { beginAttemptAt, enterLocal } from "./enter-upstream.ts";
 

@@ -1,10 +1,9 @@
 /** The entry to an upstream: a connection for the key, then the gates of the exchange. */
 
 import type { Admission, AttemptWriter, Exchange, JsonDocument, ProviderInstance, MaybePromise, Target } from "@sluice/contract";
-import { admit, beginAttempt } from "@sluice/kit";
-import { holderOf } from "@sluice/kit/internals";
-import type { ConnectionPlace } from "@sluice/kit/internals";
-import type { Upstream } from "@sluice/kit/internals";
+import { admit } from "../../admit.ts";
+import { beginAttempt } from "../../services.ts";
+import { type ConnectionPlace, holderOf, type Upstream } from "@sluice/kit/internals";
 
 /** A provider and the connections to it. */
 export interface UpstreamDoor {

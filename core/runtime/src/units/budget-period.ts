@@ -1,6 +1,6 @@
 /** The periods of budgets. They follow the calendar, so that all processes compute the same periods independently. */
 
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "@sluice/kit";
 import { fromLocal, offsetMs } from "./zone.ts";
 
 /** A span of time in milliseconds since 1970: start inclusive, end exclusive; a `null` end is unbounded. */

@@ -1,8 +1,8 @@
 /** What the engine does for an exchange on a step's request: read the body, open attempts, count kept bytes. */
 
 import type { Admission, AttemptWriter, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
-import { type Branch, parentOf } from "./view.ts";
-import { defineSlot } from "./slots.ts";
+import { defineSlot } from "@sluice/kit";
+import { type Branch, parentOf } from "@sluice/kit/internals";
 
 /** The engine's side of an exchange. Branches share it. */
 export interface ExchangeServices {

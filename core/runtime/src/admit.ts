@@ -1,7 +1,7 @@
 /** Admission: the checks that every upstream call passes before it is dispatched. */
 
 import type { Admission, Exchange, JsonDocument, MaybePromise, Target } from "@sluice/contract";
-import { defineSlot } from "./slots.ts";
+import { defineSlot } from "@sluice/kit";
 
 /**
  * Admits an upstream call or rejects with a GatewayError: before it is dispatched, for every attempt. `document` is the body that

@@ -1,10 +1,9 @@
-import { isStorable, withholdReply } from "./storable.ts";
-import { BILLING, SERVED } from "@sluice/runtime";
+import { isStorable, parentOf, viewApart } from "@sluice/kit/internals";
+import { BILLING, SERVED } from "./slots.ts";
 import { beginAttempt } from "./services.ts";
 import { describe, expect, it } from "vitest";
 import { type Exchange, GatewayError } from "@sluice/contract";
-import { branchOf, parentOf, viewApart } from "./view.ts";
-import { jsonReply } from "./json/document.ts";
+import { branchOf, jsonReply, withholdReply } from "@sluice/kit";
 import { fakeAttempt, fakeExchange, fakeRequest, fakeTarget } from "@sluice/testing";
 
 const [A, B] = [fakeTarget("a"), fakeTarget("b")];

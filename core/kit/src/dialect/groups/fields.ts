@@ -1,0 +1,3 @@
+/** The fields of a request other than chat. */
+
+export { type RequestFields, readFields as read } from "../request/request-fields.ts";

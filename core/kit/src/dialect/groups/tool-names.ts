@@ -1,0 +1,3 @@
+/** Names and ids in the charset of an upstream, and back. */
+
+export { type NameMap, type NameRule, mapId, mapToolNames as map } from "../request/names.ts";

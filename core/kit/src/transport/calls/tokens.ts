@@ -1,0 +1,3 @@
+/** OAuth 2 tokens for `authorize`: fetched once, renewed in time. */
+
+export { type TokenSource as Source, openTokens as open } from "./token.ts";
