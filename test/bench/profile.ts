@@ -1,7 +1,7 @@
 /** Reads the .cpuprofile files that `node --cpu-prof` wrote and says where the time went. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 interface CpuProfile {
   readonly nodes: readonly {
@@ -18,11 +18,9 @@ const IDLE = new Set(["(idle)", "(root)"]);
 
 /** Lines that name the functions with the most self time, and the shares of whole packages. Empty without a profile. */
 export function topFunctions(directory: string, count: number): string[] {
-  const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"));
-  // A worker thread writes a profile of its own; the main thread's is the largest.
-  const profiles = files.map((name) => readFileSync(join(directory, name), "utf8")).sort((a, b) => b.length - a.length);
-  if (profiles[0] === undefined) return [];
-  const self = selfTimes(JSON.parse(profiles[0]) as CpuProfile);
+  const file = profileOf(directory);
+  if (file === undefined) return [];
+  const self = selfTimes(JSON.parse(readFileSync(file, "utf8")) as CpuProfile);
   const busyUs = [...self.values()].reduce((sum, us) => sum + us, 0);
   const byPart = new Map<string, number>();
   for (const [name, us] of self) byPart.set(part(name), (byPart.get(part(name)) ?? 0) + us);
@@ -35,6 +33,21 @@ export function topFunctions(directory: string, count: number): string[] {
     "by part",
     ...descending(byPart).slice(0, 14).map(line),
   ];
+}
+
+/** Copies the main thread's profile to `target`, which outlives the run. Returns `target`. Throws without a profile. */
+export function keepProfile(directory: string, target: string): string {
+  const file = profileOf(directory);
+  if (file === undefined) throw new Error(`No profile in ${directory}.`);
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(file, target);
+  return target;
+}
+
+/** A worker thread writes a profile of its own; the main thread's is the largest. */
+function profileOf(directory: string): string | undefined {
+  const files = readdirSync(directory).filter((name) => name.endsWith(".cpuprofile"));
+  return files.map((name) => join(directory, name)).sort((a, b) => statSync(b).size - statSync(a).size)[0];
 }
 
 function selfTimes(profile: CpuProfile): Map<string, number> {

@@ -9,7 +9,7 @@ import { compareCommits } from "./compare-commits.ts";
 import { CAN_PIN } from "./cores.ts";
 import { startLoad, type LoadProcess } from "./load/load-process.ts";
 import { HELP, readOptions, type BenchOptions } from "./options.ts";
-import { topFunctions } from "./profile.ts";
+import { keepProfile, topFunctions } from "./profile.ts";
 import { report, summarize, table, type ScenarioResult, type TargetSlices } from "./report.ts";
 import { MODEL, SCENARIOS, SNAPSHOT_MODEL, type Scenario } from "./scenarios.ts";
 import { runSlice, warmUp, type Slice } from "./load/slice.ts";
@@ -19,6 +19,8 @@ import type { Checkout } from "./targets/sluice.ts";
 
 const UPSTREAM = fileURLToPath(new URL("load/upstream.ts", import.meta.url));
 const EXIT_ON_SIGTERM = new URL("exit-on-sigterm.ts", import.meta.url).href;
+/** Outlives the run. */
+const PROFILES = fileURLToPath(new URL("../../node_modules/.cache/profiles", import.meta.url));
 const RESULTS = fileURLToPath(new URL("results.md", import.meta.url));
 
 const options = readOptions();
@@ -132,6 +134,8 @@ async function runScenario(
 function printProfiles(directory: string, names: readonly string[]): void {
   for (const name of names) {
     const lines = topFunctions(join(directory, name), 40);
-    if (lines.length > 0) console.log(`\n## Profile of ${name}\n\n${lines.join("\n")}`);
+    if (lines.length === 0) continue;
+    const kept = keepProfile(join(directory, name), join(PROFILES, `${name}.cpuprofile`));
+    console.log(`\n## Profile of ${name}\n\n${lines.join("\n")}\n\nAs a flame graph: ${kept} in the performance panel of Chromium.`);
   }
 }
