@@ -136,6 +136,8 @@ function printProfiles(directory: string, names: readonly string[]): void {
     const lines = topFunctions(join(directory, name), 40);
     if (lines.length === 0) continue;
     const kept = keepProfile(join(directory, name), join(PROFILES, `${name}.cpuprofile`));
-    console.log(`\n## Profile of ${name}\n\n${lines.join("\n")}\n\nAs a flame graph: ${kept} in the performance panel of Chromium.`);
+    console.log(
+      `\n## Profile of ${name}\n\n${lines.join("\n")}\n\nAs a flame graph: ${kept} in the performance panel of Chromium.`,
+    );
   }
 }

@@ -45,6 +45,7 @@ export { BEDROCK_METRICS, carriedReply, joinUsage, pieces, usagePlace } from "./
 export { COMMON_ENDPOINTS } from "./passthrough/openai-endpoints.ts";
 export { type Holder, type PartLimits, Parts, holderOf } from "./state/parts.ts";
 export { type Deadline, deadlinesOf } from "./state/deadlines.ts";
+export { Listed, OpenList } from "./state/open-list.ts";
 export { type PlaceLimits, Places } from "./state/places.ts";
 export { shadowSlots } from "./slots.ts";
 export { prefixedState } from "./state/prefixed.ts";

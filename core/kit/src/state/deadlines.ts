@@ -1,18 +1,17 @@
 /** Deadlines of one length: a single timer for all of them. */
 
-/** A deadline that has been set. It stands in its list, between its neighbours, while it is open. */
-export class Deadline {
+import { Listed, OpenList } from "./open-list.ts";
+
+/** A deadline that has been set. It is in its list while it is open. */
+export class Deadline extends Listed {
   dueMs = 0;
   readonly list: Deadlines;
   readonly onPassed: () => void;
-  before: Deadline | undefined;
-  after: Deadline | undefined;
 
   constructor(list: Deadlines, onPassed: () => void) {
+    super();
     this.list = list;
     this.onPassed = onPassed;
-    this.before = undefined;
-    this.after = undefined;
   }
 
   /** Sets it anew, from now. Does nothing when it has ended or passed. */
@@ -35,10 +34,8 @@ export class Deadline {
  */
 export class Deadlines {
   readonly #lengthMs: number;
-  /** The ends of the list, in the order of their passing. */
-  #oldest: Deadline | undefined;
-  #newest: Deadline | undefined;
-  #open = 0;
+  /** In the order of their passing. */
+  readonly #open = new OpenList<Deadline>();
   #timer: NodeJS.Timeout | undefined;
   /** Sockets are read before the oldest deadlines pass. */
   #isReading = false;
@@ -52,48 +49,24 @@ export class Deadlines {
     const deadline = new Deadline(this, onPassed);
     this.#append(deadline);
     if (this.#timer !== undefined) {
-      if (this.#open === 1) this.#timer.ref();
+      if (this.#open.size === 1) this.#timer.ref();
     } else if (!this.#isReading) this.#arm(this.#lengthMs);
     return deadline;
   }
 
   /** `restart` of a deadline of this list. */
   restart(deadline: Deadline): void {
-    if (!this.#isOpen(deadline)) return;
-    this.#take(deadline);
-    this.#append(deadline);
+    if (this.#open.delete(deadline)) this.#append(deadline);
   }
 
   /** `end` of a deadline of this list. */
   end(deadline: Deadline): void {
-    if (!this.#isOpen(deadline)) return;
-    this.#take(deadline);
-    if (this.#open === 0) this.#timer?.unref();
-  }
-
-  #isOpen(deadline: Deadline): boolean {
-    return deadline.before !== undefined || this.#oldest === deadline;
+    if (this.#open.delete(deadline) && this.#open.size === 0) this.#timer?.unref();
   }
 
   #append(deadline: Deadline): void {
     deadline.dueMs = performance.now() + this.#lengthMs;
-    const newest = this.#newest;
-    deadline.before = newest;
-    if (newest === undefined) this.#oldest = deadline;
-    else newest.after = deadline;
-    this.#newest = deadline;
-    this.#open += 1;
-  }
-
-  #take(deadline: Deadline): void {
-    const { before, after } = deadline;
-    if (before === undefined) this.#oldest = after;
-    else before.after = after;
-    if (after === undefined) this.#newest = before;
-    else after.before = before;
-    deadline.before = undefined;
-    deadline.after = undefined;
-    this.#open -= 1;
+    this.#open.add(deadline);
   }
 
   #arm(ms: number): void {
@@ -107,14 +80,14 @@ export class Deadlines {
   #look(): void {
     this.#isReading = false;
     const nowMs = performance.now();
-    for (let oldest = this.#oldest; oldest !== undefined; oldest = this.#oldest) {
+    for (let oldest = this.#open.oldest; oldest !== undefined; oldest = this.#open.oldest) {
       if (oldest.dueMs > nowMs) {
         // One that has passed may have set another, and armed the timer for that.
         if (this.#timer !== undefined) clearTimeout(this.#timer);
         this.#arm(Math.ceil(oldest.dueMs - nowMs));
         return;
       }
-      this.#take(oldest);
+      this.#open.delete(oldest);
       oldest.onPassed();
     }
   }

@@ -24,6 +24,13 @@ export class FrameBatch {
     return item instanceof FrameRun ? item.last : item;
   }
 
+  /** Whether the text is ASCII, so that its length is that of its bytes. `false` where that is not known. */
+  get isAscii(): boolean {
+    return this.#items.every((item) =>
+      item instanceof FrameRun ? item.isAscii : item.raw !== undefined && ASCII.test(item.raw),
+    );
+  }
+
   /** All frames as server-sent events. */
   text(): string {
     let text = "";
@@ -31,6 +38,9 @@ export class FrameBatch {
     return text;
   }
 }
+
+// oxlint-disable-next-line no-control-regex -- they are ASCII too.
+const ASCII = /^[\u0000-\u007f]*$/;
 
 /** A frame as a server-sent event. */
 function eventText(frame: Frame): string {

@@ -15,6 +15,10 @@ export interface FrameShape {
 export interface RunParts {
   /** The frames as server-sent events. */
   readonly text: string;
+  /** Whether the text is ASCII. `false` where that is not known. */
+  readonly isAscii: boolean;
+  /** The pieces, joined. */
+  readonly inside: string;
   /** The inside of each JSON string that the frames show, frame by frame. */
   readonly pieces: readonly string[];
   readonly count: number;
@@ -27,6 +31,8 @@ export interface RunParts {
 /** Frames that differ in their texts alone. They are made when a step asks for them. */
 export class FrameRun implements RunParts {
   readonly text: string;
+  readonly isAscii: boolean;
+  readonly inside: string;
   readonly pieces: readonly string[];
   readonly count: number;
   readonly end: number;
@@ -34,9 +40,11 @@ export class FrameRun implements RunParts {
   readonly #shape: FrameShape;
   #last: Frame | undefined;
 
-  constructor(shape: FrameShape, { text, pieces, count, end, lastData }: RunParts) {
+  constructor(shape: FrameShape, { text, isAscii, inside, pieces, count, end, lastData }: RunParts) {
     this.#shape = shape;
     this.text = text;
+    this.isAscii = isAscii;
+    this.inside = inside;
     this.pieces = pieces;
     this.count = count;
     this.end = end;
@@ -58,7 +66,7 @@ export class FrameRun implements RunParts {
   said(): string {
     const { behind, said } = this.#shape;
     const { length } = behind;
-    return length === 1 ? this.pieces.join("") : this.pieces.filter((_, index) => index % length === said).join("");
+    return length === 1 ? this.inside : this.pieces.filter((_, index) => index % length === said).join("");
   }
 
   #frame(index: number): Frame {

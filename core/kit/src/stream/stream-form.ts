@@ -41,6 +41,8 @@ const BEHIND_DATA = /^(?:\r?\n){2}$/;
 /** No JSON string has these characters unescaped. */
 // oxlint-disable-next-line no-control-regex -- these are the ones.
 const CONTROL = /[\u0000-\u001f]/;
+/** ASCII without backslashes and quotes, which is the inside of a JSON string as it stands. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 const BACKSLASH = 0x5c;
 
@@ -52,6 +54,8 @@ export class StreamForm {
   readonly #writtenHead: string;
   readonly #dataAt: number;
   readonly #endLength: number;
+  /** Whether the frames are ASCII but for their texts. */
+  readonly #isAscii: boolean;
 
   private constructor(wire: string, dataAt: number, endLength: number, holes: readonly Hole[], shape: FrameShape) {
     this.#shape = shape;
@@ -67,6 +71,7 @@ export class StreamForm {
       const text = shape.behind[shown++] ?? "";
       return { isNumber, behind, written: shown === shape.behind.length ? `${text}\n\n` : text };
     });
+    this.#isAscii = isAscii(this.#writtenHead) && this.#holes.every(({ written }) => written === undefined || isAscii(written));
   }
 
   /** The form of an event; `undefined` when the places of its texts are not certain. */
@@ -105,12 +110,12 @@ export class StreamForm {
           break;
         }
         const piece = text.slice(place, close);
+        place = close + behind.length;
         if (shownBehind === undefined) hidden.push(piece);
         else {
           pieces.push(piece);
           shown += piece + shownBehind;
         }
-        place = close + behind.length;
       }
       if (place < 0) {
         pieces.length = known;
@@ -121,9 +126,14 @@ export class StreamForm {
       last = end;
       end = place;
     }
-    if (count === 0 || !areInsides(pieces) || !areInsides(hidden)) return undefined;
+    if (count === 0) return undefined;
+    const inside = pieces.join("");
+    const isPlain = PLAIN.test(inside);
+    if (!(isPlain || areInsides(pieces, inside)) || !areInsides(hidden, hidden.join(""))) return undefined;
     return new FrameRun(this.#shape, {
       text: written,
+      isAscii: isPlain && this.#isAscii,
+      inside,
       pieces,
       count,
       end,
@@ -132,9 +142,12 @@ export class StreamForm {
   }
 }
 
-/** Whether all pieces are the insides of JSON strings. */
-function areInsides(pieces: readonly string[]): boolean {
-  const joined = pieces.join("");
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}
+
+/** Whether all pieces are the insides of JSON strings. `joined`: the pieces, joined. */
+function areInsides(pieces: readonly string[], joined: string): boolean {
   return !CONTROL.test(joined) && (!joined.includes("\\") || pieces.every((piece) => JSON_INSIDE.test(piece)));
 }
 

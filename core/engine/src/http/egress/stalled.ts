@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { type Clock, GatewayError } from "@sluice/contract";
+import { Listed, OpenList } from "@sluice/kit/internals";
 import type { LiveExchange } from "../../pipeline/exchange.ts";
 
 /** Minimum rate of a client with unsent data. A slower one counts as stalled. */
@@ -10,19 +11,27 @@ const MIN_BYTES_PER_SECOND = 1_024;
 const LOOKS = 8;
 
 /** A watched response. */
-export interface Watched {
+export class Watched extends Listed {
   readonly exchange: LiveExchange;
   readonly response: ServerResponse;
   readonly round: Round;
   sinceMs: number;
-  takenThen: number;
+  takenThen = 0;
+
+  constructor(exchange: LiveExchange, response: ServerResponse, round: Round, sinceMs: number) {
+    super();
+    this.exchange = exchange;
+    this.response = response;
+    this.round = round;
+    this.sinceMs = sinceMs;
+  }
 }
 
 /** The responses with one time limit, and the timer that checks them. */
 interface Round {
   readonly timeoutMs: number;
   readonly leastBytes: number;
-  readonly watched: Set<Watched>;
+  readonly watched: OpenList<Watched>;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -44,7 +53,7 @@ export class StalledClients {
   watch(exchange: LiveExchange, response: ServerResponse, timeoutMs: number): Watched {
     const round = this.#rounds.get(timeoutMs) ?? this.#open(timeoutMs);
     round.timer ??= setInterval(() => this.#look(round), timeoutMs / LOOKS).unref();
-    const watched = { exchange, response, round, sinceMs: this.#clock.monotonic(), takenThen: 0 };
+    const watched = new Watched(exchange, response, round, this.#clock.monotonic());
     round.watched.add(watched);
     return watched;
   }
@@ -55,7 +64,7 @@ export class StalledClients {
 
   #open(timeoutMs: number): Round {
     const leastBytes = Math.ceil((MIN_BYTES_PER_SECOND * timeoutMs) / 1_000);
-    const round: Round = { timeoutMs, leastBytes, watched: new Set(), timer: undefined };
+    const round: Round = { timeoutMs, leastBytes, watched: new OpenList(), timer: undefined };
     this.#rounds.set(timeoutMs, round);
     return round;
   }

@@ -115,6 +115,7 @@ class EventWriter {
   readonly #response: ServerResponse;
   readonly #heartbeat: Heartbeat;
   #pending = "";
+  #isAscii = true;
   #lastBatch: FrameBatch | undefined;
   #isScheduled = false;
 
@@ -132,6 +133,7 @@ class EventWriter {
   write(batch: FrameBatch, isOneByOne: boolean): Promise<void> | undefined {
     this.#lastBatch = batch;
     this.#pending += batch.text();
+    if (this.#isAscii) this.#isAscii = batch.isAscii;
     if (!isOneByOne || this.#pending.length > MAX_PENDING_CHARACTERS) this.flush();
     else if (!this.#isScheduled) this.#schedule();
     return this.#response.writableNeedDrain ? drained(this.#response) : undefined;
@@ -139,9 +141,12 @@ class EventWriter {
 
   flush(): void {
     const pending = this.#pending;
+    // Node counts the bytes of UTF-8 for the length of the chunk. Those of ISO-8859-1 are known.
+    const encoding = this.#isAscii ? "latin1" : "utf8";
     this.#pending = "";
+    this.#isAscii = true;
     if (pending === "" || this.#response.destroyed) return;
-    this.#response.write(pending);
+    this.#response.write(pending, encoding);
     this.#heartbeat.wrote();
   }
 

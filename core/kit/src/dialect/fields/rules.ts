@@ -95,10 +95,14 @@ export const FIELD_RULES: Partial<Record<Operation, Readonly<Record<string, Fiel
   },
 };
 
+/** The rules in maps: an object that is read by names of clients makes V8 compile its readers again and again. */
+const RULES: ReadonlyMap<string, ReadonlyMap<string, FieldRule>> = new Map(
+  Object.entries(FIELD_RULES).map(([operation, rules]) => [operation, new Map(Object.entries(rules))]),
+);
+
 /** The rule of a field; `undefined` for a required field and for an unknown one. */
 export function fieldRule(operation: Operation, name: string): FieldRule | undefined {
-  const rules = FIELD_RULES[operation];
-  return rules !== undefined && Object.hasOwn(rules, name) ? rules[name] : undefined;
+  return RULES.get(operation)?.get(name);
 }
 
 /** Whether a value asks for nothing at a provider without the field: null, an empty list or map, the API's default. */

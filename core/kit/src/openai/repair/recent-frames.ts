@@ -8,7 +8,8 @@ const MAX_FRAMES = 8;
 
 /** Keeps the last frames. Adding one is an assignment: they are parsed once, at the end. */
 export class RecentFrames {
-  readonly #frames: (Frame | undefined)[] = Array.from({ length: MAX_FRAMES }, () => undefined);
+  /** A ring: `#next` is the place of the oldest frame once it is full. */
+  readonly #frames: Frame[] = [];
   #next = 0;
 
   add(frame: Frame): void {
@@ -26,11 +27,14 @@ export class RecentFrames {
    * choice is marked as inferred: `finish_reason_inferred`.
    */
   missingFinish(): JsonObject | undefined {
-    const chunks = this.#frames.flatMap((frame) => (frame === undefined ? [] : [frame.chunk()]));
-    const choices = chunks.flatMap(({ choices: list }) => (Array.isArray(list) ? list.filter((choice) => isObject(choice)) : []));
-    const [chunk] = chunks;
+    // Mostly one of the newest frames has the reason, and no other is parsed.
+    for (let age = 1; age <= this.#frames.length; age++) {
+      const frame = this.#frames.at(this.#next - age)!;
+      if (choicesOf(frame).some(({ finish_reason: reason }) => typeof reason === "string")) return undefined;
+    }
+    const choices = this.#frames.flatMap((frame) => choicesOf(frame));
+    const chunk = this.#frames[0]?.chunk();
     if (chunk === undefined || choices.length === 0) return undefined;
-    if (choices.some(({ finish_reason: reason }) => typeof reason === "string")) return undefined;
     const { id, object, created, model } = chunk;
     const ended = new Map<JsonValue, string>();
     for (const { index = 0, delta } of choices) {
@@ -48,4 +52,9 @@ export class RecentFrames {
       })),
     } as JsonObject;
   }
+}
+
+function choicesOf(frame: Frame): readonly JsonObject[] {
+  const { choices } = frame.chunk();
+  return Array.isArray(choices) ? choices.filter((choice) => isObject(choice)) : [];
 }

@@ -74,7 +74,7 @@ export function settleFields(document: JsonDocument, terms: SettleTerms): Settle
  * empty, none is about tools.
  */
 function isSettled(body: JsonObject, operation: Operation, parameters: readonly string[] | undefined): boolean {
-  for (const name in body) {
+  for (const name of Object.keys(body)) {
     const rule = fieldRule(operation, name);
     if (rule === undefined) continue;
     if (isNull(rule, body[name] as JsonValue) || isToolField(name)) return false;
