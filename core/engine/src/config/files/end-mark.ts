@@ -9,10 +9,10 @@ import type { Fault } from "../validate/explain.ts";
 const END_MARK = "end_of_config";
 
 /** The schema of the key, the same in every kind of file. */
-export const endMarkSchema: JsonSchema = {
+export const endMarkSchema = {
   const: true,
   description: "Write it as the last line. Once a file has it, the gateway refuses an edit without it as truncated.",
-};
+} as const satisfies JsonSchema;
 
 /** Whether a document has the mark. */
 export function hasEndMark(document: ConfigDocument): boolean {

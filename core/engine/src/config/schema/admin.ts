@@ -1,9 +1,10 @@
 /** The `server.admin:` section. */
 
 import type { JsonSchema } from "@sluice/contract";
+import type { FromSchema } from "./from-schema.ts";
 
 /** The schema of `server.admin:`. */
-export const adminSchema: JsonSchema = {
+export const adminSchema = {
   type: "object",
   description: "The listener for administration: configuration, keys, metrics.",
   additionalProperties: false,
@@ -52,18 +53,10 @@ export const adminSchema: JsonSchema = {
       },
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** `server.admin:` after validation. */
-export interface AdminSection {
-  readonly host: string;
-  readonly port: number;
-  readonly read_key?: unknown;
-  readonly previous_key?: PreviousKeySection;
-}
+export type AdminSection = FromSchema<typeof adminSchema>;
 
 /** `server.admin.previous_key:` after validation. */
-export interface PreviousKeySection {
-  readonly key: unknown;
-  readonly until: string;
-}
+export type PreviousKeySection = FromSchema<typeof adminSchema.properties.previous_key>;

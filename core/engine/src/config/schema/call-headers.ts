@@ -3,7 +3,7 @@
 import type { JsonObject } from "@sluice/contract";
 
 /** `call_headers` and `pass_headers`. */
-export const CALL_HEADER_KEYS: JsonObject = {
+export const CALL_HEADER_KEYS = {
   call_headers: {
     type: "object",
     additionalProperties: { type: "string", maxLength: 4096, description: "The value, in visible ASCII." },
@@ -20,4 +20,4 @@ export const CALL_HEADER_KEYS: JsonObject = {
     description:
       "Request headers of the client that the gateway forwards to the provider. Headers with a key of the gateway and headers of connection, framing and forwarding are refused. Example: `[openai-project]`.",
   },
-};
+} as const satisfies JsonObject;

@@ -3,7 +3,7 @@
 import type { JsonObject } from "@sluice/contract";
 
 /** `fetch_media`. */
-export const FETCH_MEDIA_KEYS: JsonObject = {
+export const FETCH_MEDIA_KEYS = {
   fetch_media: {
     type: "object",
     description:
@@ -54,4 +54,4 @@ export const FETCH_MEDIA_KEYS: JsonObject = {
       },
     },
   },
-};
+} as const satisfies JsonObject;

@@ -1,17 +1,22 @@
 /** The static part of gateway.yaml: everything except the options of plugins. */
 
-import type { JsonSchema, SpendScope } from "@sluice/contract";
+import type { JsonSchema } from "@sluice/contract";
 
 import { endMarkSchema } from "../files/end-mark.ts";
 import { modelSchema, type ModelSection } from "./models.ts";
-import { policiesSchema, type PoliciesSection } from "./policies.ts";
-import { serverSchema, type ServerSection } from "./server.ts";
+import { policiesSchema } from "./policies.ts";
+import { serverSchema } from "./server.ts";
+import type { FromSchema } from "./from-schema.ts";
 
-const NAMES: JsonSchema = { type: "array", default: [], items: { type: "string", minLength: 1, description: "One name." } };
+const NAMES = {
+  type: "array",
+  default: [],
+  items: { type: "string", minLength: 1, description: "One name." },
+} as const satisfies JsonSchema;
 
-const COUNT: JsonSchema = { type: "integer", minimum: 0 };
+const COUNT = { type: "integer", minimum: 0 } as const satisfies JsonSchema;
 
-const keySchema: JsonSchema = {
+const keySchema = {
   type: "object",
   description: "A key declared by reference. Most keys live in the store.",
   additionalProperties: false,
@@ -72,16 +77,16 @@ const keySchema: JsonSchema = {
       description: "Your own notes. The gateway stores them with the key and does not interpret them.",
     },
   },
-};
+} as const satisfies JsonSchema;
 
-const useSchema: JsonSchema = {
+const useSchema = {
   type: "object",
   required: ["use"],
   properties: { use: { type: "string", minLength: 1, description: "The plugin's name." } },
-};
+} as const satisfies JsonSchema;
 
 /** The schema of gateway.yaml. It leaves the options of plugins open: each plugin checks its own. */
-export const gatewaySchema: JsonSchema = {
+export const gatewaySchema = {
   type: "object",
   description: "The gateway: listeners, plugins, providers, models and keys.",
   additionalProperties: false,
@@ -138,47 +143,15 @@ export const gatewaySchema: JsonSchema = {
     policies: policiesSchema,
     end_of_config: endMarkSchema,
   },
-};
+} as const satisfies JsonSchema;
 
 /** gateway.yaml after validation. */
-export interface GatewaySections {
-  readonly server: ServerSection;
-  readonly store: UseSection;
-  readonly shared: UseSection;
-  readonly plugins: readonly string[];
-  readonly providers: Readonly<Record<string, UseSection>>;
-  readonly guardrails: Readonly<Record<string, UseSection>>;
+export interface GatewaySections extends Omit<FromSchema<typeof gatewaySchema>, "models"> {
   readonly models: readonly ModelSection[];
-  readonly keys: readonly KeySection[];
-  readonly policies: PoliciesSection;
 }
 
 /** A plugin by name, its options beside the name. */
-export interface UseSection {
-  readonly use: string;
-  readonly [option: string]: unknown;
-}
+export type UseSection = FromSchema<typeof useSchema>;
 
 /** One entry of `keys:` after validation; `key` is a Secret by then. */
-export interface KeySection {
-  readonly alias: string;
-  readonly key: unknown;
-  readonly models: readonly string[];
-  readonly user_id?: string;
-  readonly team_id?: string;
-  readonly spend_scope: SpendScope;
-  readonly max_budget?: number;
-  readonly soft_budget?: number;
-  readonly budget_duration?: string;
-  readonly rpm?: number;
-  readonly tpm?: number;
-  readonly max_parallel_requests?: number;
-  readonly rpm_limit?: number;
-  readonly tpm_limit?: number;
-  readonly max_parallel?: number;
-  readonly guardrails: readonly string[];
-  readonly passthrough: boolean;
-  readonly tags: readonly string[];
-  readonly allowed_tags: readonly string[];
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
+export type KeySection = FromSchema<typeof keySchema>;

@@ -1,22 +1,24 @@
 /** The section `models:` of gateway.yaml. */
 
-import type { BalanceStrategy, FallbackClass, JsonObject, JsonSchema, ModelMode } from "@sluice/contract";
+import type { JsonObject, JsonSchema, ModelMode } from "@sluice/contract";
 
-import { type PriceSection, priceSchema } from "./prices.ts";
+import { priceSchema } from "./prices.ts";
+import type { FromSchema } from "./from-schema.ts";
 
-const FEW: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One name." } };
-const NAMES: JsonObject = { ...FEW, default: [] };
-const fallback = (when: string): JsonObject => ({ ...NAMES, description: `Model ids to try in order, for ${when}.` });
+const FEW = { type: "array", items: { type: "string", minLength: 1, description: "One name." } } as const satisfies JsonObject;
+const NAMES = { ...FEW, default: [] } as const satisfies JsonObject;
+const fallback = (when: string) => ({ ...NAMES, description: `Model ids to try in order, for ${when}.` }) as const;
 /** Has no default: an absent list differs from an empty one. */
-const partOfGeneral = (when: string): JsonObject => ({
-  ...FEW,
-  description: `Model ids to try in order, for ${when}. Absent: those of \`general\`. \`[]\`: none.`,
-});
-const tokens = (what: string): JsonObject => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` });
-const supports = (what: string): JsonObject => ({ type: "boolean", description: `Whether the model supports ${what}.` });
+const partOfGeneral = (when: string) =>
+  ({
+    ...FEW,
+    description: `Model ids to try in order, for ${when}. Absent: those of \`general\`. \`[]\`: none.`,
+  }) as const;
+const tokens = (what: string) => ({ type: "integer", minimum: 1, description: `${what}, in tokens.` }) as const;
+const supports = (what: string) => ({ type: "boolean", description: `Whether the model supports ${what}.` }) as const;
 
 /** Abilities that `info` can declare, under LiteLLM's names. */
-const SUPPORTS: JsonObject = {
+const SUPPORTS = {
   supports_function_calling: supports("tool calls"),
   supports_parallel_function_calling: supports("several tool calls in one reply"),
   supports_tool_choice: supports("`tool_choice`"),
@@ -32,10 +34,10 @@ const SUPPORTS: JsonObject = {
   supports_audio_output: supports("audio in the reply"),
   supports_video_input: supports("video in the prompt"),
   supports_web_search: supports("web search"),
-};
+} as const satisfies JsonObject;
 
 /** The schema of one entry of `models:`. */
-export const modelSchema: JsonSchema = {
+export const modelSchema = {
   type: "object",
   description: "A model that clients may name.",
   additionalProperties: false,
@@ -168,39 +170,16 @@ export const modelSchema: JsonSchema = {
       },
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** One entry of `models:` after validation. */
-export interface ModelSection {
-  readonly id: string;
+export interface ModelSection extends Omit<FromSchema<typeof modelSchema>, "mode"> {
+  /** `embedding` and `image` are `embeddings` and `images` by then. */
   readonly mode: ModelMode;
-  readonly targets: readonly TargetSection[];
-  readonly balance?: BalanceStrategy;
-  readonly access_groups: readonly string[];
-  readonly only_named: boolean;
-  readonly fallbacks?: Readonly<Partial<Record<FallbackClass, readonly string[]>>>;
-  readonly info?: InfoSection;
 }
 
 /** One target after validation. */
-export interface TargetSection {
-  readonly provider: string;
-  readonly model: string;
-  readonly price?: PriceSection;
-  readonly drop_params?: boolean;
-  readonly forward_metadata?: boolean;
-  readonly forward?: readonly string[];
-  readonly weight: number;
-  readonly priority: number;
-  readonly max_parallel?: number;
-  readonly queue: number;
-  readonly queue_timeout: string;
-  readonly rpm?: number;
-  readonly tpm?: number;
-}
+export type TargetSection = FromSchema<typeof modelSchema.properties.targets.items>;
 
 /** The operator's facts about a model. Every key except the first two begins with `supports_`. */
-export type InfoSection = Readonly<Record<`supports_${string}`, boolean>> & {
-  readonly max_input_tokens?: number;
-  readonly max_output_tokens?: number;
-};
+export type InfoSection = FromSchema<typeof modelSchema.properties.info>;

@@ -1,28 +1,31 @@
 /** The section `tests:` of a pipeline file. */
 
 import type { JsonObject, JsonSchema } from "@sluice/contract";
+import type { FromSchema } from "./from-schema.ts";
 
-const NAMES: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One name." } };
-const TEXTS: JsonObject = { type: "array", items: { type: "string", minLength: 1, description: "One text." } };
-const COUNT: JsonObject = { type: "integer", minimum: 0 };
-const HEADERS: JsonObject = {
+const NAMES = { type: "array", items: { type: "string", minLength: 1, description: "One name." } } as const satisfies JsonObject;
+const TEXTS = { type: "array", items: { type: "string", minLength: 1, description: "One text." } } as const satisfies JsonObject;
+const COUNT = { type: "integer", minimum: 0 } as const satisfies JsonObject;
+const HEADERS = {
   type: "object",
   propertyNames: { pattern: "^[A-Za-z0-9-]+$" },
   additionalProperties: { type: "string", description: "The header's value." },
-};
+} as const satisfies JsonObject;
 /** The schema of one text, or of several. */
-const textOrTexts = (description: string): JsonObject => ({
-  type: ["string", "array"],
-  items: TEXTS["items"] as JsonObject,
-  description,
-});
-const members = (description: string): JsonObject => ({
-  type: "object",
-  description: `${description} Paths are written \`choices[0].message.content\`.`,
-  additionalProperties: { description: "The expected value at this path." },
-});
+const textOrTexts = (description: string) =>
+  ({
+    type: ["string", "array"],
+    items: TEXTS.items,
+    description,
+  }) as const;
+const members = (description: string) =>
+  ({
+    type: "object",
+    description: `${description} Paths are written \`choices[0].message.content\`.`,
+    additionalProperties: { description: "The expected value at this path." },
+  }) as const;
 
-const keySchema: JsonObject = {
+const keySchema = {
   type: ["string", "object"],
   description:
     "The key of the request. `none`: no key. `master`: the master key. Else a key with these properties. Absent: a key without limits.",
@@ -44,8 +47,8 @@ const keySchema: JsonObject = {
     tpm: { ...COUNT, description: "Tokens in any minute." },
     max_parallel: { ...COUNT, description: "Concurrent requests." },
   },
-};
-const outcomeSchema: JsonObject = {
+} as const satisfies JsonObject;
+const outcomeSchema = {
   type: "object",
   description: "The outcome of one upstream call. Without members: a success.",
   additionalProperties: false,
@@ -115,9 +118,9 @@ const outcomeSchema: JsonObject = {
     },
     refused: { type: "boolean", const: true, description: "The upstream refuses the connection." },
   },
-};
+} as const satisfies JsonObject;
 
-const expectSchema: JsonObject = {
+const expectSchema = {
   type: "object",
   description: "The expectations. All of them must hold.",
   additionalProperties: false,
@@ -143,10 +146,10 @@ const expectSchema: JsonObject = {
     },
     cost: { type: "number", minimum: 0, maximum: 8_000_000, description: "Total cost of all rows, in US dollars." },
   },
-};
+} as const satisfies JsonObject;
 
 /** The schema of `tests:`. */
-export const testsSchema: JsonSchema = {
+export const testsSchema = {
   type: "array",
   default: [],
   maxItems: 200,
@@ -185,72 +188,21 @@ export const testsSchema: JsonSchema = {
       expect: expectSchema,
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** A key of a test. */
-export interface TestKeySection {
-  readonly alias?: string;
-  readonly user_id?: string;
-  readonly team_id?: string;
-  readonly models?: readonly string[];
-  readonly team_models?: readonly string[];
-  readonly guardrails?: readonly string[];
-  readonly passthrough?: boolean;
-  readonly tags?: readonly string[];
-  readonly metadata?: Readonly<Record<string, unknown>>;
-  readonly max_budget?: number;
-  readonly soft_budget?: number;
-  readonly rpm?: number;
-  readonly tpm?: number;
-  readonly max_parallel?: number;
-}
+export type TestKeySection = Extract<FromSchema<typeof keySchema>, object>;
 
 /** The scripted outcome of one upstream call. */
-export interface TestOutcomeSection {
-  readonly reply?: string;
-  readonly chunks?: readonly string[];
-  readonly tool_calls?: readonly { readonly name: string; readonly arguments: string }[];
-  readonly finish_reason?: string;
-  readonly usage?: "none" | { readonly prompt_tokens: number; readonly completion_tokens: number };
-  readonly status?: number;
-  readonly message?: string;
-  readonly code?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  readonly events?: readonly unknown[];
-  readonly cut_after?: number;
-  readonly silent_after?: number;
-  readonly silent?: true;
-  readonly refused?: true;
+export interface TestOutcomeSection extends Omit<FromSchema<typeof outcomeSchema>, "usage"> {
+  readonly usage?: "none" | Extract<FromSchema<typeof outcomeSchema.properties.usage>, object>;
 }
 
 /** The expectations of a test. */
-export interface TestExpectSection {
-  readonly status?: number;
-  readonly error?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly headers_lack?: readonly string[];
-  readonly body?: Readonly<Record<string, unknown>>;
-  readonly body_has?: string | readonly string[];
-  readonly body_lacks?: string | readonly string[];
-  readonly text?: string;
-  readonly targets?: readonly string[];
-  readonly upstream_calls?: number;
-  readonly upstream_body?: Readonly<Record<string, unknown>>;
-  readonly upstream_body_has?: string | readonly string[];
-  readonly upstream_body_lacks?: string | readonly string[];
-  readonly rows?: readonly string[];
-  readonly cost?: number;
-}
+export type TestExpectSection = FromSchema<typeof expectSchema>;
 
 /** One test after validation. */
-export interface TestSection {
-  readonly name: string;
-  readonly route?: string;
+export interface TestSection extends Omit<FromSchema<typeof testsSchema.items>, "key" | "upstream"> {
   readonly key?: "none" | "master" | TestKeySection;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly request?: string | Readonly<Record<string, unknown>>;
   readonly upstream?: readonly TestOutcomeSection[];
-  readonly timeout: string;
-  readonly expect: TestExpectSection;
 }

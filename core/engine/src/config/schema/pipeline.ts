@@ -3,14 +3,15 @@
 import type { JsonSchema, Operation } from "@sluice/contract";
 import { endMarkSchema } from "../files/end-mark.ts";
 import { type TestSection, testsSchema } from "./pipeline-tests.ts";
-import { stepUseProperties, type StepUseSection } from "./step-use.ts";
+import { stepUseProperties } from "./step-use.ts";
+import type { FromSchema } from "./from-schema.ts";
 
 /** The form of a route: a method, a space, a path. `{id}` matches one segment, `{rest...}` one or more. */
 const ROUTE_PATTERN =
   "^(?!.*\\.\\.\\.\\}.*\\.\\.\\.\\})(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) /(([A-Za-z0-9._~:@!$&'()*+,;=%-]+|\\{[a-z_]+(\\.\\.\\.)?\\})/)*([A-Za-z0-9._~:@!$&'()*+,;=%-]*|\\{[a-z_]+(\\.\\.\\.)?\\})$";
 
 /** The schema of a step's long form. It leaves the options open: each step checks its own. */
-export const stepSchema: JsonSchema = {
+export const stepSchema = {
   type: "object",
   description: "A step with options.",
   additionalProperties: false,
@@ -20,10 +21,10 @@ export const stepSchema: JsonSchema = {
     with: { type: "object", default: {}, description: "The step's options." },
     ...stepUseProperties,
   },
-};
+} as const satisfies JsonSchema;
 
 /** The schema of a pipeline file with every step left open. */
-export const pipelineSchema: JsonSchema = {
+export const pipelineSchema = {
   type: "object",
   description: "A pipeline: routes, and the steps that serve them.",
   additionalProperties: false,
@@ -69,22 +70,15 @@ export const pipelineSchema: JsonSchema = {
     },
     end_of_config: endMarkSchema,
   },
-};
+} as const satisfies JsonSchema;
 
 /** A pipeline file after validation: every step in its long form. */
-export interface PipelineSections {
-  readonly pipeline: string;
-  readonly routes: readonly string[];
+export interface PipelineSections extends Omit<FromSchema<typeof pipelineSchema>, "operation" | "steps" | "tests"> {
+  /** `embedding` and `image` are `embeddings` and `images` by then. */
   readonly operation: Operation;
-  readonly deadline: string;
-  readonly heartbeat: string;
   readonly steps: readonly StepSection[];
   readonly tests: readonly TestSection[];
-  readonly test_budget: string;
 }
 
 /** The long form of a step after validation. */
-export interface StepSection extends StepUseSection {
-  readonly use: string;
-  readonly with: Readonly<Record<string, unknown>>;
-}
+export type StepSection = FromSchema<typeof stepSchema>;

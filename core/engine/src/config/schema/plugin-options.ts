@@ -2,10 +2,11 @@
 
 import { CALL_HEADER_KEYS } from "./call-headers.ts";
 import { FETCH_MEDIA_KEYS } from "./fetch-media.ts";
-import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, OpenEndpoints, TextPart } from "@sluice/contract";
+import type { AnyDefinition, JsonObject, JsonSchema, JsonValue, TextPart } from "@sluice/contract";
+import type { FromSchema } from "./from-schema.ts";
 
 /** The common keys of providers, beside the options of the plugin. */
-const PROVIDER_KEYS: JsonObject = {
+const PROVIDER_KEYS = {
   timeouts: {
     type: "object",
     description: "Deadlines of one attempt.",
@@ -66,10 +67,10 @@ const PROVIDER_KEYS: JsonObject = {
   },
   ...CALL_HEADER_KEYS,
   ...FETCH_MEDIA_KEYS,
-};
+} as const satisfies JsonObject;
 
 /** The common keys of shared state, beside the options of the plugin. */
-const STATE_KEYS: JsonObject = {
+const STATE_KEYS = {
   instances: {
     type: "integer",
     minimum: 1,
@@ -79,10 +80,10 @@ const STATE_KEYS: JsonObject = {
     description:
       "Number of gateways that share the state. While the state's server is unavailable, each gateway admits its share of every limit: one divided by this number.",
   },
-};
+} as const satisfies JsonObject;
 
 /** The kinds of texts that `scope` can name. */
-const PARTS: readonly string[] = [
+const PARTS = [
   "system",
   "developer",
   "user",
@@ -98,10 +99,10 @@ const PARTS: readonly string[] = [
   "content",
   "refusal",
   "reasoning",
-];
+] as const satisfies readonly TextPart[];
 
 /** The common keys of guardrails, beside the options of the plugin. */
-const GUARDRAIL_KEYS: JsonObject = {
+const GUARDRAIL_KEYS = {
   default_on: {
     type: "boolean",
     default: false,
@@ -160,7 +161,7 @@ const GUARDRAIL_KEYS: JsonObject = {
     description:
       "Maximum characters of one text that it checks; `on_error` decides about a longer one. Absent: unlimited, but 131072 for a guardrail that checks whole texts in the serving thread, because other requests wait meanwhile.",
   },
-};
+} as const satisfies JsonObject;
 
 /** The engine's own keys, by kind of plugin. */
 const COMMON_KEYS: Readonly<Partial<Record<AnyDefinition["kind"], JsonObject>>> = {
@@ -206,47 +207,16 @@ export function optionsSchema(definition: AnyDefinition): JsonSchema {
   return cached(optionSchemas, definition, () => ({ ...definition.config, type: "object", additionalProperties: false }));
 }
 
+type CommonOptions<P> = FromSchema<{ readonly type: "object"; readonly additionalProperties: false; readonly properties: P }>;
+
 /** `instances` of shared state after validation. */
-export interface StateSection {
-  readonly instances: number;
-}
+export type StateSection = CommonOptions<typeof STATE_KEYS>;
 
 /** The common keys of a provider after validation. */
-export interface ProviderSection {
-  readonly timeouts: {
-    readonly queue: string;
-    readonly connect: string;
-    readonly first_byte?: string;
-    readonly first_content?: string;
-    readonly idle: string;
-  };
-  readonly connections: number;
-  readonly endpoints: OpenEndpoints;
-  readonly show_rate_limits: boolean;
-  readonly call_headers: Readonly<Record<string, string>>;
-  readonly pass_headers: readonly string[];
-  readonly fetch_media?: {
-    readonly hosts: readonly string[];
-    readonly allow_origins: readonly string[];
-    readonly max_size: string;
-    readonly timeout: string;
-    readonly redirects: number;
-    readonly max_parallel: number;
-  };
-}
+export type ProviderSection = CommonOptions<typeof PROVIDER_KEYS>;
 
 /** The common keys of a guardrail after validation. */
-export interface GuardrailSection {
-  readonly default_on: boolean;
-  readonly mode: "enforce" | "shadow";
-  readonly on_error: "fail" | "skip";
-  readonly budget_ms: number;
-  readonly isolation: "inline" | "worker";
-  readonly worker_threads: number;
-  readonly worker_heap: string;
-  readonly scope?: readonly TextPart[];
-  readonly max_text?: number;
-}
+export type GuardrailSection = CommonOptions<typeof GUARDRAIL_KEYS>;
 
 const usedSchemas = new WeakMap<AnyDefinition, JsonSchema>();
 const optionSchemas = new WeakMap<AnyDefinition, JsonSchema>();

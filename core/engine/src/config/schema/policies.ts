@@ -1,6 +1,7 @@
 /** The section `policies:` of gateway.yaml. */
 
-import type { JsonObject, JsonSchema } from "@sluice/contract";
+import type { JsonSchema } from "@sluice/contract";
+import type { FromSchema } from "./from-schema.ts";
 
 export type LintSeverity = "error" | "warn" | "off";
 
@@ -24,15 +25,18 @@ const LINTS = {
 
 export type LintName = keyof typeof LINTS;
 
-const severity = (about: string): JsonObject => ({
-  type: "string",
-  enum: ["error", "warn", "off"],
-  default: "warn",
-  description: `Reports ${about}. \`error\` refuses the configuration, \`warn\` prints a line of \`sluice check\`, \`off\` disables it.`,
-});
+const severity = (about: string) =>
+  ({
+    type: "string",
+    enum: ["error", "warn", "off"],
+    default: "warn",
+    description: `Reports ${about}. \`error\` refuses the configuration, \`warn\` prints a line of \`sluice check\`, \`off\` disables it.`,
+  }) as const;
+
+type SeverityOf = Readonly<Record<LintName, ReturnType<typeof severity>>>;
 
 /** The schema of `policies:`. */
-export const policiesSchema: JsonSchema = {
+export const policiesSchema = {
   type: "object",
   default: {},
   additionalProperties: false,
@@ -42,7 +46,7 @@ export const policiesSchema: JsonSchema = {
       type: "array",
       default: [],
       uniqueItems: true,
-      items: { type: "string", enum: [...PROTECTIONS], description: "One protection." },
+      items: { type: "string", enum: PROTECTIONS, description: "One protection." },
       description:
         "Protections that every route to an upstream must have. A route without one refuses the configuration. Example: `[limits, cost]`.",
     },
@@ -51,13 +55,10 @@ export const policiesSchema: JsonSchema = {
       default: {},
       additionalProperties: false,
       description: "The severity of each lint of `sluice check`. Example: `{ unpriced_model: error }`.",
-      properties: Object.fromEntries(Object.entries(LINTS).map(([name, about]) => [name, severity(about)])),
+      properties: Object.fromEntries(Object.entries(LINTS).map(([name, about]) => [name, severity(about)])) as SeverityOf,
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** `policies:` after validation. */
-export interface PoliciesSection {
-  readonly require: readonly Protection[];
-  readonly lints: Readonly<Record<LintName, LintSeverity>>;
-}
+export type PoliciesSection = FromSchema<typeof policiesSchema>;

@@ -2,12 +2,13 @@
 
 import type { JsonObject, JsonSchema } from "@sluice/contract";
 import { endMarkSchema } from "../files/end-mark.ts";
+import type { FromSchema } from "./from-schema.ts";
 
-const amount = (description: string): JsonObject => ({ type: "number", minimum: 0, format: "price", description });
-const dollars = (what: string): JsonObject => amount(`${what}, in US dollars per million tokens.`);
+const amount = (description: string) => ({ type: "number", minimum: 0, format: "price", description }) as const;
+const dollars = (what: string): ReturnType<typeof amount> => amount(`${what}, in US dollars per million tokens.`);
 
 /** Prices by kind of token. */
-const RATES: JsonObject = {
+const RATES = {
   input: dollars("Prompt tokens"),
   output: dollars("Completion tokens"),
   cache_read: dollars("Prompt tokens read from the provider's cache"),
@@ -20,9 +21,9 @@ const RATES: JsonObject = {
   input_image: dollars("Image tokens of the prompt"),
   output_image: dollars("Image tokens of the completion"),
   cache_read_image: dollars("Image tokens read from the provider's cache"),
-};
+} as const satisfies JsonObject;
 
-const TIERS: JsonObject = {
+const TIERS = {
   type: "array",
   minItems: 1,
   description: "Prices for longer prompts. The highest tier that the prompt reaches applies to the whole request.",
@@ -36,10 +37,10 @@ const TIERS: JsonObject = {
       ...RATES,
     },
   },
-};
+} as const satisfies JsonObject;
 
 /** The schema of one model's prices. */
-export const priceSchema: JsonSchema = {
+export const priceSchema = {
   type: "object",
   description: "One model's prices.",
   additionalProperties: false,
@@ -84,10 +85,10 @@ export const priceSchema: JsonSchema = {
       },
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** The schema of prices.yaml. */
-export const pricesSchema: JsonSchema = {
+export const pricesSchema = {
   type: "object",
   description: "Prices that override the built-in table.",
   additionalProperties: false,
@@ -102,34 +103,16 @@ export const pricesSchema: JsonSchema = {
     },
     end_of_config: endMarkSchema,
   },
-};
+} as const satisfies JsonSchema;
 
 /** The keys that hold dollars per million tokens. */
-export type RateName =
-  | "input"
-  | "output"
-  | "cache_read"
-  | "cache_write"
-  | "cache_write_1h"
-  | "reasoning"
-  | "input_audio"
-  | "output_audio"
-  | "cache_read_audio"
-  | "input_image"
-  | "output_image"
-  | "cache_read_image";
+export type RateName = keyof typeof RATES;
 
 /** Dollars per million tokens, by kind. */
 export type RatesSection = Readonly<Partial<Record<RateName, number>>>;
 
 /** Prices of longer prompts after validation. */
-export type TierSection = RatesSection & { readonly above: number };
+export type TierSection = FromSchema<typeof TIERS.items>;
 
 /** Prices of one model after validation. */
-export interface PriceSection extends RatesSection {
-  readonly free?: true;
-  readonly request?: number;
-  readonly images?: readonly { readonly size?: string; readonly quality?: string; readonly price: number }[];
-  readonly tiers?: readonly TierSection[];
-  readonly service_tiers?: Readonly<Record<string, RatesSection & { readonly tiers?: readonly TierSection[] }>>;
-}
+export type PriceSection = FromSchema<typeof priceSchema>;

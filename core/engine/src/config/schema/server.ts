@@ -1,19 +1,20 @@
 /** The `server:` section. */
 
 import type { JsonSchema } from "@sluice/contract";
-import { type AdminSection, adminSchema } from "./admin.ts";
+import { adminSchema } from "./admin.ts";
+import type { FromSchema } from "./from-schema.ts";
 
-const HOST: JsonSchema = {
+const HOST = {
   type: "string",
   minLength: 1,
   default: "127.0.0.1",
   description: "Address of the public listener. 0.0.0.0 listens on every network.",
-};
+} as const satisfies JsonSchema;
 
-const PERCENT: JsonSchema = { type: "string", pattern: "^(100|[1-9]?[0-9])%$" };
+const PERCENT = { type: "string", pattern: "^(100|[1-9]?[0-9])%$" } as const satisfies JsonSchema;
 
 /** The schema of `server:`. */
-export const serverSchema: JsonSchema = {
+export const serverSchema = {
   type: "object",
   description: "Listeners and limits of the process. An edit here needs a restart.",
   additionalProperties: false,
@@ -216,44 +217,10 @@ export const serverSchema: JsonSchema = {
       description: "Time zone in which the days, weeks and months of budgets begin: an IANA name, such as Europe/Berlin.",
     },
   },
-};
+} as const satisfies JsonSchema;
 
 /** `server:` after validation. */
-export interface ServerSection {
-  readonly host: string;
-  readonly port: number;
-  readonly admin: AdminSection;
-  readonly tls?: { readonly certificate: string; readonly key: string };
-  readonly workers: number | "auto";
-  readonly auth_headers: readonly string[];
-  readonly error_code: "status" | "text";
-  readonly key_defaults?: KeyDefaultsSection;
-  readonly open_docs: boolean;
-  readonly drain_timeout: string;
-  readonly drain_delay: string;
-  readonly hung_worker_timeout: string;
-  readonly reload: "on_save" | "on_request";
-  readonly auto_rollback?: {
-    readonly error_rate: string;
-    readonly only_below: string;
-    readonly min_requests: number;
-    readonly for: string;
-  };
-  readonly stalled_client_timeout: string;
-  readonly max_body: string;
-  readonly max_held?: string;
-  readonly block_warning: string;
-  readonly explain_requests: number;
-  readonly cors?: { readonly origins: readonly string[]; readonly max_age: string };
-  readonly data_directory: string;
-  readonly time_zone: string;
-}
+export type ServerSection = FromSchema<typeof serverSchema>;
 
 /** `server.key_defaults:` after validation. */
-export interface KeyDefaultsSection {
-  readonly max_budget?: number;
-  readonly budget_duration?: string;
-  readonly rpm?: number;
-  readonly tpm?: number;
-  readonly max_parallel_requests?: number;
-}
+export type KeyDefaultsSection = FromSchema<typeof serverSchema.properties.key_defaults>;

@@ -1,10 +1,11 @@
 /** The keys that every step takes beside its options: when it applies, whether it is enforced, and how its failures are handled. */
 
 import type { JsonSchema } from "@sluice/contract";
+import type { FromSchema } from "./from-schema.ts";
 
 const MAX_PATTERN = 200;
 
-function oneOrMore(description: string, example: string): JsonSchema {
+function oneOrMore(description: string, example: string) {
   return {
     type: ["string", "array"],
     minLength: 1,
@@ -14,10 +15,10 @@ function oneOrMore(description: string, example: string): JsonSchema {
     description: `${description} A pattern, or a list of which one must match. \`*\` at the end matches the rest. Example: ${example}.`,
     "x-example": example,
     items: { type: "string", minLength: 1, maxLength: MAX_PATTERN, description: "One pattern." },
-  };
+  } as const satisfies JsonSchema;
 }
 
-const when: JsonSchema = {
+const when = {
   type: "object",
   additionalProperties: false,
   minProperties: 1,
@@ -38,11 +39,11 @@ const when: JsonSchema = {
     },
     stream: { type: "boolean", description: "Whether the client asked for a stream. Example: true." },
   },
-};
+} as const satisfies JsonSchema;
 
 const TIME = "a date, or a date and time such as 2026-12-24T18:00, in the zone `tz`, or with its own offset such as Z or +01:00";
 
-const active: JsonSchema = {
+const active = {
   type: "object",
   additionalProperties: false,
   minProperties: 1,
@@ -58,7 +59,7 @@ const active: JsonSchema = {
     },
     tz: { type: "string", minLength: 1, description: "Time zone, an IANA name. Default: `server.time_zone`." },
   },
-};
+} as const satisfies JsonSchema;
 
 /** The keys that every step takes beside `use` and `with`. An absent key costs nothing. */
 export const stepUseProperties = {
@@ -88,29 +89,14 @@ export const stepUseProperties = {
 export type OneOrMore = string | readonly string[];
 
 /** `when:` after validation. */
-export interface WhenSection {
-  readonly model?: OneOrMore;
-  readonly key?: OneOrMore;
-  readonly user?: OneOrMore;
-  readonly team?: OneOrMore;
-  readonly tag?: OneOrMore;
-  readonly header?: Readonly<Record<string, OneOrMore>>;
-  readonly stream?: boolean;
-}
+export type WhenSection = FromSchema<typeof when>;
 
 /** `active:` after validation. */
-export interface ActiveSection {
-  readonly from?: string;
-  readonly until?: string;
-  readonly cron?: string;
-  readonly tz?: string;
-}
+export type ActiveSection = FromSchema<typeof active>;
 
 /** The common keys of a step after validation. */
-export interface StepUseSection {
-  readonly when?: WhenSection;
-  readonly mode?: "enforce" | "shadow";
-  readonly on_error?: "fail" | "skip";
-  readonly timeout?: string;
-  readonly active?: ActiveSection;
-}
+export type StepUseSection = FromSchema<{
+  readonly type: "object";
+  readonly additionalProperties: false;
+  readonly properties: typeof stepUseProperties;
+}>;
