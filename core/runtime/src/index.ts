@@ -21,6 +21,7 @@ export { BILLING, type Billing, guardrailOutcomes, priceAttempt, recordGuardrail
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";
+export { bytesFor, framesFor, replayBytes, ReplayBuffer, replayFrames, type ReplayReader } from "./stream/replay-buffer.ts";
 export { type BudgetPeriod, budgetPeriod } from "./units/budget-period.ts";
 export { SIZE_PATTERN, parseSize } from "./units/size.ts";
 export { fromLocal, offsetMs } from "./units/zone.ts";

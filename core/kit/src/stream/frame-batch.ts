@@ -7,9 +7,21 @@ import { FrameRun } from "./frame-run.ts";
 export class FrameBatch {
   readonly #items: readonly (Frame | FrameRun)[];
   #frames: readonly Frame[] | undefined;
+  #bytes: number | undefined;
 
   constructor(items: readonly (Frame | FrameRun)[]) {
     this.#items = items;
+  }
+
+  /** The frames, and the runs of frames, in their order. */
+  get items(): readonly (Frame | FrameRun)[] {
+    return this.#items;
+  }
+
+  /** Bytes of the frames' texts. */
+  get bytes(): number {
+    this.#bytes ??= this.#items.reduce((sum, item) => sum + (item instanceof FrameRun ? item.bytes : bytesOf(item)), 0);
+    return this.#bytes;
   }
 
   /** Each frame. */
@@ -31,6 +43,13 @@ export class FrameBatch {
     );
   }
 
+  /** The batch without frames that match; `undefined` when all do. The frames of a run are alike: its last one decides. */
+  without(matches: (frame: Frame) => boolean): FrameBatch | undefined {
+    const items = this.#items.filter((item) => !matches(item instanceof FrameRun ? item.last : item));
+    if (items.length === this.#items.length) return this;
+    return items.length === 0 ? undefined : new FrameBatch(items);
+  }
+
   /** All frames as server-sent events. */
   text(): string {
     let text = "";
@@ -41,6 +60,13 @@ export class FrameBatch {
 
 // oxlint-disable-next-line no-control-regex -- they are ASCII too.
 const ASCII = /^[\u0000-\u007f]*$/;
+
+/** The assumed bytes of a frame without a text. */
+const PARSED_FRAME_BYTES = 256;
+
+function bytesOf({ raw }: Frame): number {
+  return raw === undefined ? PARSED_FRAME_BYTES : Buffer.byteLength(raw);
+}
 
 /** A frame as a server-sent event. */
 function eventText(frame: Frame): string {

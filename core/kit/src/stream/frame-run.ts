@@ -11,6 +11,9 @@ export interface FrameShape {
   readonly said: number;
 }
 
+/** Bytes of an event around its data: `data: ` and two line feeds. */
+const EVENT_BYTES = 8;
+
 /** A run of events as it is read. */
 export interface RunParts {
   /** The frames as server-sent events. */
@@ -60,6 +63,18 @@ export class FrameRun implements RunParts {
   get last(): Frame {
     this.#last ??= this.#frame(this.count - 1);
     return this.#last;
+  }
+
+  /** Bytes of the frames' texts. */
+  get bytes(): number {
+    return Buffer.byteLength(this.text) - this.count * EVENT_BYTES;
+  }
+
+  /** A frame of this form that says another text, so that a reader of frames finds where they say it. The text needs no escapes. */
+  saying(text: string): Frame {
+    const { behind, said } = this.#shape;
+    const { length } = behind;
+    return new RunFrame(this.#shape, this.pieces.slice(0, length).with(said, text), 0);
   }
 
   /** The inside of the JSON strings that the frames say, joined. */

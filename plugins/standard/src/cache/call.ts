@@ -3,9 +3,9 @@
  * request, or makes a call that others may join.
  */
 
-import { copyAttempt, SERVED } from "@sluice/runtime";
+import { copyAttempt, framesFor, type ReplayBuffer, replayFrames, SERVED } from "@sluice/runtime";
 import { branchOf } from "@sluice/kit";
-import { asGatewayError, unlessAborted } from "@sluice/kit/internals";
+import { asGatewayError, type BatchedFrames, type FrameBatch, unlessAborted } from "@sluice/kit/internals";
 import {
   type Attempt,
   type AttemptWriter,
@@ -25,9 +25,9 @@ import type { CacheOptions } from "./config.ts";
 import { decodeEntry, type Entry } from "./entry.ts";
 import { type SingleFlight, type SingleFlightGroup, isOwnFailure, type FlightResult } from "./single-flight.ts";
 import type { CacheKeys } from "./key.ts";
-import { ReplayBuffer } from "./replay-buffer.ts";
 import type { CacheDirectives } from "./directives.ts";
 import { wholeAttempt } from "../retry/joined-usage.ts";
+import { withoutUsage } from "./usage-frame.ts";
 
 /** Values: `hit`, `miss` or `bypass`. */
 export const CACHE_HEADER = "x-sluice-cache";
@@ -123,7 +123,13 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
       flights.remove(key, flight);
       return;
     }
-    const listener = result.kind === "stream" ? result.buffer.join() : undefined;
+    // Joined first: the reader of a request that waits might otherwise be the last one, and close the stream.
+    if (result.kind === "stream") {
+      const { buffer } = result;
+      // This exchange pays for the call: it is over when the last reader has reached the end.
+      const frames = framesReadBy(exchange, buffer, () => buffer.ended);
+      exchange.reply = { kind: "stream", status: 200, frames };
+    } else exchange.reply = result.reply;
     flight.complete(result);
     exchange.lifetime.onSettle(() =>
       settle(
@@ -132,18 +138,6 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
         host,
       ),
     );
-    if (result.kind === "whole") {
-      exchange.reply = result.reply;
-    } else if (listener !== undefined) {
-      const { buffer } = result;
-      const frames = buffer.read(listener, {
-        wantsUsage: request?.includeUsage === true,
-        signal: exchange.signal,
-        // This exchange pays for the call: it is over when the last reader has reached the end.
-        onEnd: () => buffer.ended,
-      });
-      exchange.reply = { kind: "stream", status: 200, frames };
-    }
   } catch (error) {
     flight.fail(error);
     flights.remove(key, flight);
@@ -158,13 +152,13 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
 function landingOf(
   reply: Reply | undefined,
   attempt: Attempt | undefined,
-  maxCharacters: number,
+  maxBytes: number,
   complete: SharedCall["complete"],
 ): FlightResult | undefined {
   if (attempt === undefined) return undefined;
   if (reply?.kind === "whole") return { kind: "whole", reply: complete?.(reply, attempt) ?? reply, attempt };
   return reply?.kind === "stream"
-    ? { kind: "stream", buffer: new ReplayBuffer(reply.frames, maxCharacters), attempt }
+    ? { kind: "stream", buffer: replayFrames(reply.frames, { maxBytes, keepsRead: true }), attempt }
     : undefined;
 }
 
@@ -229,15 +223,26 @@ function sumOf(kept: Usage | undefined, called: Usage | undefined): Usage | unde
   return { promptTokens, completionTokens: 0, totalTokens: promptTokens };
 }
 
+/** The frames of a shared stream for one exchange. */
+function framesReadBy(
+  { request, signal }: Exchange,
+  buffer: ReplayBuffer<FrameBatch>,
+  onEnd: (error: unknown) => void | Promise<void>,
+): BatchedFrames {
+  return framesFor(buffer.join({ signal, onEnd, ...(request?.includeUsage !== true && { select: withoutUsage }) }));
+}
+
 /** The stream of a joined call. The record of the served reply is completed at its end. */
-function readAlong(buffer: ReplayBuffer, attempt: Attempt, served: AttemptWriter, exchange: Exchange, clock: Host["clock"]) {
-  return buffer.read(buffer.join(), {
-    wantsUsage: exchange.request?.includeUsage === true,
-    signal: exchange.signal,
-    onEnd(error) {
-      if (attempt.usage !== undefined) served.report(attempt.usage, attempt.usageSource);
-      if (error === undefined) served.succeed(clock.now());
-      else served.cut(asGatewayError(error), clock.now());
-    },
+function readAlong(
+  buffer: ReplayBuffer<FrameBatch>,
+  attempt: Attempt,
+  served: AttemptWriter,
+  exchange: Exchange,
+  clock: Host["clock"],
+) {
+  return framesReadBy(exchange, buffer, (error) => {
+    if (attempt.usage !== undefined) served.report(attempt.usage, attempt.usageSource);
+    if (error === undefined) served.succeed(clock.now());
+    else served.cut(asGatewayError(error), clock.now());
   });
 }

@@ -3,7 +3,7 @@
 import { bytesDocument } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { openAttempt } from "@sluice/runtime";
-import { rawFrame } from "@sluice/kit/internals";
+import { type FrameBatch, rawFrame } from "@sluice/kit/internals";
 import type { Attempt, AttemptWriter, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/contract";
 
 /** The facts about a stored reply besides its bytes. */
@@ -79,8 +79,8 @@ export function decodeEntry(bytes: Uint8Array): Entry | undefined {
 }
 
 /** The payload of frames. A text with a line feed is serialised again, so that none of them holds one. */
-export function framesPayload(frames: readonly Frame[]): string {
-  return frames.map(lineOf).join("\n");
+export function framesPayload(batches: readonly FrameBatch[]): string {
+  return batches.flatMap(({ frames }) => frames.map(lineOf)).join("\n");
 }
 
 /** The frames of a payload. */

@@ -7,7 +7,7 @@ import { assembleCompletion } from "./assemble.ts";
 import type { CacheParts } from "./call.ts";
 import { documentOfPayload, encodeEntry, type Entry, framesOf, framesPayload, headOf, streamReply } from "./entry.ts";
 import type { FlightResult } from "./single-flight.ts";
-import { isUsageFrame } from "./replay-buffer.ts";
+import { isUsageFrame } from "./usage-frame.ts";
 import { type CacheDirectives, isFit } from "./directives.ts";
 
 /** The reply of an entry in the form of a request; `undefined` when the conversion is uncertain. */
@@ -52,9 +52,9 @@ export function settled(kept: unknown): Promise<void> | undefined {
 function entryOf(result: FlightResult, storedAtMs: number): Buffer | undefined {
   const { attempt } = result;
   if (result.kind === "stream") {
-    const frames = result.buffer.complete;
-    if (frames === undefined || frames.length === 0) return undefined;
-    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [framesPayload(frames)]);
+    const batches = result.buffer.complete;
+    if (batches === undefined || batches.length === 0) return undefined;
+    return encodeEntry(headOf(attempt, { form: "frames", storedAtMs, status: 200 }), [framesPayload(batches)]);
   }
   const { status, document } = result.reply;
   if (status !== 200) return undefined;

@@ -1,14 +1,15 @@
 /** Single-flight: a running upstream call, and the requests that wait for it besides its leader. */
 
+import type { FrameBatch } from "@sluice/kit/internals";
+import type { ReplayBuffer } from "@sluice/runtime";
 import { TransientMap } from "@sluice/runtime/state";
 import type { Attempt, Clock, Exchange, SharedValue, WholeReply } from "@sluice/contract";
 import { GatewayError, isGatewayError } from "@sluice/contract";
-import type { ReplayBuffer } from "./replay-buffer.ts";
 
 /** The result of a call. */
 export type FlightResult =
   | { readonly kind: "whole"; readonly reply: WholeReply; readonly attempt: Attempt }
-  | { readonly kind: "stream"; readonly buffer: ReplayBuffer; readonly attempt: Attempt };
+  | { readonly kind: "stream"; readonly buffer: ReplayBuffer<FrameBatch>; readonly attempt: Attempt };
 
 /**
  * Failures of the leader only: its deadline, its key's limits, the end of its generation. A waiting

@@ -1,8 +1,15 @@
 /** `on_cut: continue` of the step fallback: another target or model continues a stream that was cut. */
 
-import { closing } from "@sluice/runtime";
 import { isObject, withholdReply } from "@sluice/kit";
-import { chunkFrame, TOOL_PARAMETERS } from "@sluice/kit/internals";
+import {
+  BatchedFrames,
+  batchesOf,
+  type BatchSource,
+  chunkFrame,
+  FrameBatch,
+  FrameRun,
+  TOOL_PARAMETERS,
+} from "@sluice/kit/internals";
 import {
   type Exchange,
   type Frame,
@@ -46,39 +53,56 @@ export function isContinuable({ stream, document }: GatewayRequest): boolean {
 
 /** The frames of the exchange's reply, then those of the replies that continue it after a cut. */
 export function continuedFrames(parts: Continuing, first: AsyncIterable<Frame>): AsyncIterable<Frame> {
-  let current = first[Symbol.asyncIterator]();
-  const frames = goOn(
-    parts,
-    () => current,
-    (stream) => (current = stream[Symbol.asyncIterator]()),
-  );
-  return closing(frames, () => current.return?.());
+  return new BatchedFrames(new ContinuedBatches(parts, batchesOf(first)));
 }
 
-async function* goOn(
-  parts: Continuing,
-  current: () => AsyncIterator<Frame>,
-  replace: (stream: AsyncIterable<Frame>) => void,
-): AsyncGenerator<Frame, void, undefined> {
-  const said = new SaidText();
-  try {
+/** The batches of one reply after the other. */
+class ContinuedBatches implements BatchSource {
+  readonly #parts: Continuing;
+  readonly #said = new SaidText();
+  #current: BatchSource;
+  #isClosed = false;
+
+  constructor(parts: Continuing, first: BatchSource) {
+    this.#parts = parts;
+    this.#current = first;
+  }
+
+  get isOneByOne(): boolean {
+    return this.#current.isOneByOne === true;
+  }
+
+  async next(): Promise<FrameBatch | undefined> {
     for (;;) {
-      let result;
+      let failure: unknown;
       try {
-        result = await current().next();
+        // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+        const batch = await this.#current.next();
+        if (batch !== undefined) this.#said.add(batch);
+        return batch;
       } catch (error) {
-        const stream = await streamAfter(error, said, parts);
-        if (stream === undefined) throw error;
-        if (stream.marker !== undefined) yield stream.marker;
-        replace(stream.frames);
-        continue;
+        failure = error;
       }
-      if (result.done === true) return;
-      said.add(result.value);
-      yield result.value;
+      // oxlint-disable-next-line no-await-in-loop -- a reply begins after the cut of the earlier one.
+      const marker = await this.#replace(failure);
+      if (marker !== undefined) return new FrameBatch([marker]);
+      if (this.#isClosed) return undefined;
     }
-  } finally {
-    await current().return?.();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#current.close();
+  }
+
+  /** Goes on with another reply. Returns the frame that marks its beginning, if it needs one. Throws the failure of a final cut. */
+  async #replace(failure: unknown): Promise<Frame | undefined> {
+    const stream = this.#isClosed ? undefined : await streamAfter(failure, this.#said, this.#parts);
+    if (stream === undefined) throw failure;
+    this.#current = batchesOf(stream.frames);
+    // The client left while the other reply was looked for.
+    if (this.#isClosed) await this.#current.close();
+    return this.#isClosed ? undefined : stream.marker;
   }
 }
 
@@ -148,34 +172,54 @@ function prefilled(request: GatewayRequest, text: string): GatewayRequest {
   return { ...request, document };
 }
 
+/** A text that a frame shows in place of its own, to find what a run of frames says. It needs no escapes in JSON. */
+const PROBE = "?probe?";
+
 /** The content that the client has received. */
 class SaidText {
   text = "";
   /** Whether the content can be continued: no tool call, no end of a choice, no text beyond the bound. */
   isOpen = true;
-  #names: JsonObject = {};
+  #last: Frame | undefined;
 
-  add(frame: Frame): void {
-    if (!this.isOpen) return;
-    const { choices, usage: _usage, ...names } = frame.chunk();
-    this.#names = names;
-    for (const choice of Array.isArray(choices) ? choices : []) {
-      if (!isObject(choice)) continue;
-      const { delta, finish_reason: finish } = choice;
-      const { content, tool_calls: calls } = isObject(delta) ? delta : {};
-      if (typeof finish === "string" || (calls ?? undefined) !== undefined) this.isOpen = false;
-      if (typeof content === "string") this.text += content;
+  add(batch: FrameBatch): void {
+    this.#last = batch.last;
+    for (const item of batch.items) {
+      if (!this.isOpen) return;
+      if (item instanceof FrameRun) this.#addRun(item);
+      else this.text += this.#read(item);
+      if (this.text.length > MAX_SAID_CHARACTERS) this.isOpen = false;
     }
-    if (this.text.length > MAX_SAID_CHARACTERS) this.isOpen = false;
   }
 
   /** A chunk of the first reply that reports the cut. */
   marker(): Frame {
-    return chunkFrame({ ...this.#names, choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }] });
+    const { usage: _usage, ...names } = this.#last?.chunk() ?? {};
+    return chunkFrame({ ...names, choices: [{ index: 0, delta: { content: CUT_MARKER }, finish_reason: null }] });
   }
 
   /** A new reply begins. */
   clear(): void {
     this.text = "";
+  }
+
+  /** Of a run whose frames say content, one frame is read. Of any other run, each. */
+  #addRun(run: FrameRun): void {
+    if (this.#read(run.saying(PROBE)) === PROBE) this.text += JSON.parse(`"${run.said()}"`) as string;
+    else for (const frame of run.frames()) this.text += this.#read(frame);
+  }
+
+  /** The content of a frame. */
+  #read(frame: Frame): string {
+    const { choices } = frame.chunk();
+    let text = "";
+    for (const choice of Array.isArray(choices) ? choices : []) {
+      if (!isObject(choice)) continue;
+      const { delta, finish_reason: finish } = choice;
+      const { content, tool_calls: calls } = isObject(delta) ? delta : {};
+      if (typeof finish === "string" || (calls ?? undefined) !== undefined) this.isOpen = false;
+      if (typeof content === "string") text += content;
+    }
+    return text;
   }
 }

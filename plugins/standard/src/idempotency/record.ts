@@ -1,7 +1,7 @@
 /** Stored results for repeats: the client's reply, byte for byte. */
 
-import { closing, openAttempt, SERVED } from "@sluice/runtime";
-import type { Attempt, BytesReply, Clock, Exchange, Frame, Reply, StreamReply } from "@sluice/contract";
+import { bytesFor, framesFor, openAttempt, replayBytes, replayFrames, SERVED } from "@sluice/runtime";
+import type { Attempt, BytesReply, Clock, Exchange, Reply, StreamReply } from "@sluice/contract";
 import {
   decodeEntry,
   documentOfPayload,
@@ -14,9 +14,8 @@ import {
 } from "../cache/entry.ts";
 import { wholeAttempt } from "../retry/joined-usage.ts";
 
-/** Maximum size of a stored result. The driver may have a lower one. */
-const MAX_RESULT_BYTES = 16 * 1024 * 1024;
-const FRAME_BYTES = 256;
+/** The maximum size of a stored result. The driver may have a lower one. */
+const RESULT = { maxBytes: 16 * 1024 * 1024, keepsRead: true } as const;
 
 /** A stored result. */
 export interface KeptResult {
@@ -49,18 +48,18 @@ export function recordReply(exchange: Exchange, clock: Clock): () => Uint8Array 
     return () => (isGood(exchange) ? encodeEntry(head("whole", status), document.pieces ?? [document.bytes]) : undefined);
   }
   if (reply?.kind === "stream") {
-    const tee = teeOf(reply.frames, ({ raw }) => raw?.length ?? FRAME_BYTES);
-    exchange.reply = { ...reply, frames: tee.items } satisfies StreamReply;
+    const buffer = replayFrames(reply.frames, RESULT);
+    exchange.reply = { ...reply, frames: framesFor(buffer.join()) } satisfies StreamReply;
     return () => {
-      const frames = isGood(exchange) ? tee.complete() : undefined;
-      return frames === undefined ? undefined : encodeEntry(head("frames", reply.status), [framesPayload(frames as Frame[])]);
+      const batches = isGood(exchange) ? buffer.complete : undefined;
+      return batches === undefined ? undefined : encodeEntry(head("frames", reply.status), [framesPayload(batches)]);
     };
   }
   if (reply?.kind === "bytes") {
-    const tee = teeOf(reply.body, ({ length }) => length);
-    exchange.reply = { ...reply, body: tee.items } satisfies BytesReply;
+    const buffer = replayBytes(reply.body, RESULT);
+    exchange.reply = { ...reply, body: bytesFor(buffer.join()) } satisfies BytesReply;
     return () => {
-      const pieces = isGood(exchange) && reply.status < 300 ? tee.complete() : undefined;
+      const pieces = isGood(exchange) && reply.status < 300 ? buffer.complete : undefined;
       return pieces === undefined ? undefined : encodeEntry(head("bytes", reply.status, reply.headers), pieces);
     };
   }
@@ -82,35 +81,6 @@ function payer(exchange: Exchange): Attempt {
 function isGood(exchange: Exchange): boolean {
   const { attempts } = exchange;
   return SERVED.get(exchange)?.outcome === "success" || attempts.some(({ outcome }) => outcome === "success");
-}
-
-interface Tee<T> {
-  readonly items: AsyncGenerator<T, void, undefined>;
-  /** All items, after the last one was read. */
-  complete(): readonly T[] | undefined;
-}
-
-/** Forwards items and records them, up to a bound. */
-function teeOf<T>(source: AsyncIterable<T>, sizeOf: (item: T) => number): Tee<T> {
-  let kept: T[] | undefined = [];
-  let size = 0;
-  let isComplete = false;
-  const iterator = source[Symbol.asyncIterator]();
-  async function* read(): AsyncGenerator<T, void, undefined> {
-    try {
-      for (let step = await iterator.next(); step.done !== true; step = await iterator.next()) {
-        size += sizeOf(step.value);
-        if (size > MAX_RESULT_BYTES) kept = undefined;
-        kept?.push(step.value);
-        yield step.value;
-      }
-      isComplete = true;
-    } finally {
-      if (!isComplete) await iterator.return?.();
-    }
-  }
-  const items = closing(read(), () => (isComplete ? undefined : iterator.return?.()));
-  return { items, complete: () => (isComplete ? kept : undefined) };
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

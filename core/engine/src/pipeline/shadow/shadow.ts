@@ -1,7 +1,7 @@
 /** Steps in shadow mode: they run beside the request, on an exchange of their own, and only report what they would have done. */
 
 import type { ViewApart } from "@sluice/kit/internals";
-import { guardrailOutcomes } from "@sluice/runtime";
+import { bytesFor, framesFor, guardrailOutcomes, replayBytes, replayFrames } from "@sluice/runtime";
 import {
   type Attempt,
   type Clock,
@@ -16,7 +16,6 @@ import {
 } from "@sluice/contract";
 import type { Position } from "../../config/snapshot.ts";
 import { shadowOf } from "./exchange.ts";
-import { tee } from "./tee.ts";
 
 /** The counts of a step in shadow mode. */
 export interface ShadowCounts {
@@ -48,9 +47,8 @@ export interface ShadowParts {
 
 /** Time after the end of its exchange at which a step that still works is aborted. */
 const GRACE_MS = 1_000;
-/** The maximum distance behind the client: events of a stream, pieces of a native body. */
-const MAX_FRAMES_BEHIND = 1_024;
-const MAX_PIECES_BEHIND = 64;
+/** The maximum distance behind the client. */
+const BEHIND = { maxBytes: 1024 * 1024, keepsRead: false } as const;
 /** The interval of its log lines, which are written while its counts change. */
 const LOG_EVERY_MS = 60_000;
 
@@ -139,15 +137,17 @@ class Stage {
     const { reply } = this.#real;
     this.shown = reply;
     if (!this.#isOver && reply?.kind === "stream") {
-      const { items, spectator, close } = tee(reply.frames, MAX_FRAMES_BEHIND);
-      this.#real.reply = { ...reply, frames: items };
-      this.shown = { ...reply, frames: spectator };
-      this.#close = close;
+      const buffer = replayFrames(reply.frames, BEHIND);
+      const spectator = buffer.join({ isSpectator: true });
+      this.#real.reply = { ...reply, frames: framesFor(buffer.join()) };
+      this.shown = { ...reply, frames: framesFor(spectator) };
+      this.#close = () => void spectator.close();
     } else if (!this.#isOver && reply?.kind === "bytes") {
-      const { items, spectator, close } = tee(reply.body, MAX_PIECES_BEHIND);
-      this.#real.reply = { ...reply, body: items };
-      this.shown = { ...reply, body: spectator };
-      this.#close = close;
+      const buffer = replayBytes(reply.body, BEHIND);
+      const spectator = buffer.join({ isSpectator: true });
+      this.#real.reply = { ...reply, body: bytesFor(buffer.join()) };
+      this.shown = { ...reply, body: bytesFor(spectator) };
+      this.#close = () => void spectator.close();
     }
     this.#settle?.resolve();
   }
