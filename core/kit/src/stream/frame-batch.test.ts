@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Frame } from "@sluice/contract";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
+import { FrameRun } from "./frame-run.ts";
 import { BatchedFrames, batchesOf, type BatchSource, FrameBatch, startingWith } from "./frame-batch.ts";
 
 /** A source of batches that records how it was closed. */
@@ -75,6 +76,38 @@ describe("batched frames", () => {
     const frames = new BatchedFrames(source);
     expect((await frames.next()).value?.raw).toBe("a");
     await expect(frames.next()).rejects.toThrow("cut");
+  });
+});
+
+describe("a batch with a run", () => {
+  const run = (inside: string, isAscii: boolean) => {
+    const pieces = [inside, "b"];
+    const text = pieces.map((piece) => `data: {"a":"${piece}"}\n\n`).join("");
+    const parts = { text, isAscii, inside: pieces.join(""), pieces, count: 2, end: text.length, lastData: "" };
+    return new FrameRun({ head: '{"a":"', behind: ['"}'], said: 0 }, parts);
+  };
+
+  it("counts the bytes of its frames, as if they stood alone", () => {
+    for (const [inside, isAscii] of [
+      ["x", true],
+      ["€", false],
+    ] as const) {
+      const batch = new FrameBatch([rawFrame("ü"), run(inside, isAscii)]);
+      const alone = batch.frames.map(({ raw }) => Buffer.byteLength(raw ?? ""));
+      expect(batch.bytes).toBe(alone.reduce((sum, bytes) => sum + bytes, 0));
+    }
+  });
+
+  it("leaves out frames that match, a run by its last one", () => {
+    const batch = new FrameBatch([rawFrame("c"), run("a", true)]);
+    expect(batch.without(({ raw }) => raw === "d")).toBe(batch);
+    expect(batch.without(({ raw }) => raw === "c")?.items).toEqual(batch.items.slice(1));
+    expect(batch.without(({ raw }) => raw === '{"a":"b"}')?.items).toEqual(batch.items.slice(0, 1));
+    expect(batch.without(() => true)).toBeUndefined();
+  });
+
+  it("shows where its frames say their text", () => {
+    expect(run("x", true).saying("other").chunk()).toEqual({ a: "other" });
   });
 });
 

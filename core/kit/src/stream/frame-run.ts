@@ -67,10 +67,11 @@ export class FrameRun implements RunParts {
 
   /** Bytes of the frames' texts. */
   get bytes(): number {
-    return Buffer.byteLength(this.text) - this.count * EVENT_BYTES;
+    const { text, isAscii, count } = this;
+    return (isAscii ? text.length : Buffer.byteLength(text)) - count * EVENT_BYTES;
   }
 
-  /** A frame of this form that says another text, so that a reader of frames finds where they say it. The text needs no escapes. */
+  /** A frame of this form that says another text: it shows where the frames say theirs. The text must need no escapes in JSON. */
   saying(text: string): Frame {
     const { behind, said } = this.#shape;
     const { length } = behind;

@@ -14,7 +14,15 @@ function runOf(member: string, pieces: readonly string[]): FrameRun {
   const end = '"}}]}';
   const text = pieces.map((piece) => `data: ${head}${piece}${end}\n\n`).join("");
   const shape = { head, behind: [end], said: 0 };
-  return new FrameRun(shape, { text, pieces, count: pieces.length, end: text.length, lastData: "" });
+  return new FrameRun(shape, {
+    text,
+    isAscii: true,
+    inside: pieces.join(""),
+    pieces,
+    count: pieces.length,
+    end: text.length,
+    lastData: "",
+  });
 }
 
 interface Scripted {
