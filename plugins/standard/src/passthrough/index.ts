@@ -12,7 +12,6 @@ import {
   type Exchange,
   GatewayError,
   type HttpCall,
-  type ModelCatalog,
   type NativeUsage,
   type PassthroughRequest,
   type Price,
@@ -21,6 +20,7 @@ import {
   type Target,
 } from "@sluice/contract";
 import { checkModel, createNativeAccess, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
+import { createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
 import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
@@ -69,6 +69,7 @@ export const passthrough = defineStep<PassthroughConfig>({
       [...upstreams].map(([name, found]) => [name, { ...found, access: createNativeAccess(found.instance) }]),
     );
     const { authority, clock, models, providers } = host;
+    const targets = createConfiguredTargets({ authority, models });
     return {
       async run({ exchange }) {
         const { client, identity, request } = exchange;
@@ -94,11 +95,13 @@ export const passthrough = defineStep<PassthroughConfig>({
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
         const model = modelOf(native, place, request?.model ?? "", translation);
         const usage = usageOf(native.method, place, access);
-        const target = targetOf(name, model, usage);
-        checkModel(identity, target, { authority, models });
+        const named = targetOf(name, model);
+        checkModel(identity, named, { authority, models });
         if (request !== undefined) checkToolModels(identity, name, request.document.value, { authority, models });
+        const configured = model === "" ? undefined : targets.find(identity, named.id);
+        const target = withPrice(named, configured, usage);
         if (request !== undefined && translation.capabilities.steering !== undefined)
-          refuseSteering(request.document.value, asConfigured(target, models), provider);
+          refuseSteering(request.document.value, configured ?? target, provider);
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
         const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
@@ -130,18 +133,14 @@ function providerName(prefix: string, providers: ProviderCatalog): string {
   return providers.names().find((name) => providers.find(name)?.use === REFERENCE_PLUGIN) ?? "";
 }
 
-/** The catalogue's target, if it has one. */
-function asConfigured(target: Target, models: ModelCatalog): Target {
-  for (const { targets } of models.list()) {
-    const known = targets.find(({ id }) => id === target.id);
-    if (known !== undefined) return known;
-  }
-  return target;
+function targetOf(provider: string, model: string): Target {
+  return { id: model === "" ? provider : `${provider}/${model}`, provider, model };
 }
 
-function targetOf(provider: string, model: string, usage: NativeUsage): Target {
-  const id = model === "" ? provider : `${provider}/${model}`;
-  return { id, provider, model, ...(usage === "free" ? { price: FREE } : {}) };
+/** The target with the price of its calls: none for a free endpoint, else the configured one. */
+function withPrice(target: Target, configured: Target | undefined, usage: NativeUsage): Target {
+  const price = usage === "free" ? FREE : configured?.price;
+  return price === undefined ? target : { ...target, price };
 }
 
 /** The model of a request: the path's, or else the body's. Throws `invalid_field` when they differ. */
