@@ -4,9 +4,13 @@ import { writeSync } from "node:fs";
 import { Session } from "node:inspector";
 import { parentPort, workerData } from "node:worker_threads";
 import { BEAT, type BlockFrame, type BlockReport, type BlockWatchData, reportOf } from "./block-report.ts";
+import { HeldTime } from "./main-thread.ts";
 
 /** A stack that could not be read for so long after the block is that of something else. */
 const GIVE_UP_MS = 100;
+
+/** Reading a stack keeps this thread busy for less than that. */
+const MAX_LOOK_MS = 1_000;
 
 /** The count before the first heartbeat: the gateway serves no request yet. */
 const NOT_BEGUN = 0;
@@ -20,8 +24,8 @@ const send = (message: "ready" | BlockReport): void => parentPort?.postMessage(m
 const parent = process.ppid;
 
 let count = Atomics.load(beats, BEAT.count);
-let sinceMs = performance.now();
-let lastLookMs = sinceMs;
+const held = new HeldTime();
+let lastLookMs = performance.now();
 let frames: readonly BlockFrame[] | undefined;
 let isLooking = false;
 // The first line comes at `endlessMs`, each further one at twice the time.
@@ -29,28 +33,29 @@ let toldMs = endlessMs / 2;
 
 setInterval(() => {
   const nowMs = performance.now();
-  // The whole process or the machine was suspended: no plugin is the cause. Reading a stack also keeps this thread busy.
-  const wasStopped = nowMs - lastLookMs > beatMs + thresholdMs / 2 && !isLooking;
+  const passedMs = nowMs - lastLookMs;
+  // The whole process or the machine was suspended: no plugin is the cause.
+  const wasStopped = passedMs > (isLooking ? MAX_LOOK_MS : beatMs + thresholdMs / 2);
   lastLookMs = nowMs;
   const newCount = Atomics.load(beats, BEAT.count);
   if (wasStopped || newCount === NOT_BEGUN) {
     Atomics.store(beats, BEAT.gapMs, 0);
-    begin(newCount, nowMs);
+    begin(newCount);
     return;
   }
   if (newCount !== count) {
     const blockedMs = Atomics.exchange(beats, BEAT.gapMs, 0) - beatMs;
     if (blockedMs >= thresholdMs && frames !== undefined) send(reportOf(blockedMs, frames, owners));
-    begin(newCount, nowMs);
+    begin(newCount);
     return;
   }
-  const silentMs = nowMs - sinceMs;
+  held.pass(passedMs);
   // A blocked event loop does not notice that the supervisor is gone. Requests of this process cannot end; its rows are in its outbox.
-  if (reportFd !== undefined && silentMs >= endlessMs && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
-  if (silentMs >= thresholdMs - beatMs && !isLooking) look();
-  if (silentMs >= toldMs * 2) {
+  if (reportFd !== undefined && held.ms >= endlessMs && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
+  if (held.ms >= thresholdMs - beatMs && !isLooking) look();
+  if (held.ms >= toldMs * 2) {
     toldMs *= 2;
-    const report = reportOf(Math.round(silentMs), frames ?? [], owners);
+    const report = reportOf(Math.round(held.ms), frames ?? [], owners);
     tellSupervisor(report);
     void tell(report);
   }
@@ -74,9 +79,9 @@ function tellSupervisor(report: BlockReport): void {
   }
 }
 
-function begin(newCount: number, nowMs: number): void {
+function begin(newCount: number): void {
   count = newCount;
-  sinceMs = nowMs;
+  held.reset();
   frames = undefined;
   isLooking = false;
   toldMs = endlessMs / 2;

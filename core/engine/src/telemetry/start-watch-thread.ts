@@ -6,13 +6,12 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { workerData } from "node:worker_threads";
 import type { BlockFrame, BlockReport } from "./block-report.ts";
+import { BUSY_SHARE, HeldTime } from "./main-thread.ts";
 import type { StartWatchData } from "./start-watch.ts";
 
 const LOOK_MS = 250;
 /** How long the stack is waited for. Code that V8 cannot stop shows none. */
 const STACK_MS = 10_000;
-/** The least share of the time in which a loop has a processor, also on a busy machine. */
-const BUSY_SHARE = 0.25;
 /** Code that uses less of a processor is named after this many times the limit. */
 const SLEEP_FACTOR = 4;
 const EXIT_FINDINGS = 1;
@@ -31,18 +30,17 @@ const OWN = [
 ];
 
 let last = Atomics.load(beats, 0);
-let silentLooks = 0;
 let isReported = false;
 let isLooking = false;
 /** The plugin files on the stack at half the time; `undefined` before that look. */
 let seenAtHalf: ReadonlySet<string> | undefined;
-let cpuBefore = process.cpuUsage();
+const heldTime = new HeldTime();
 const parent = process.ppid;
 
 setInterval(() => {
   const now = Atomics.load(beats, 0);
   // Looks are counted and not time: a machine that stood still is no plugin's doing.
-  if (now === last) silentLooks++;
+  if (now === last) heldTime.pass(LOOK_MS);
   else countAnew();
   last = now;
   // A held event loop cannot notice that the supervising process is gone.
@@ -53,21 +51,17 @@ setInterval(() => {
 }, LOOK_MS);
 
 function countAnew(): void {
-  silentLooks = 0;
   seenAtHalf = undefined;
-  cpuBefore = process.cpuUsage();
+  heldTime.reset();
 }
 
 function isWorker(): boolean {
   return whenHeld.kind === "report" && whenHeld.reportFd !== undefined;
 }
 
-/** A thread that waits for a processor is not held: a loop uses one. Code that sleeps is held too, and is given longer. */
+/** A loop uses a processor. Code that sleeps is held too, and is given longer. */
 function isHeldFor(ms: number): boolean {
-  const silentMs = silentLooks * LOOK_MS;
-  if (silentMs >= ms * SLEEP_FACTOR) return true;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return silentMs >= ms && (user + system) / 1_000 >= ms * BUSY_SHARE;
+  return heldTime.ms >= ms * SLEEP_FACTOR || (heldTime.ms >= ms && heldTime.cpuMs >= ms * BUSY_SHARE);
 }
 
 function kill(): void {

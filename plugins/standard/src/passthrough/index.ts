@@ -17,10 +17,11 @@ import {
   type Price,
   type Provider,
   type ProviderCatalog,
+  type ProviderInstance,
   type Target,
 } from "@sluice/contract";
-import { checkModel, createNativeAccess, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
-import { createConfiguredTargets } from "./configured.ts";
+import { checkModel, createNativeAccess, type ModelRules, type NativeAccess, type NativePlace, placeOf } from "./access.ts";
+import { type ConfiguredTargets, createConfiguredTargets } from "./configured.ts";
 import { cutMembers } from "./cut.ts";
 import { checkSlashes, markedModel, nativeEndpoint, nativeHeaders, nativeQuery } from "./request.ts";
 import { checkToolModels } from "./tool-models.ts";
@@ -69,7 +70,8 @@ export const passthrough = defineStep<PassthroughConfig>({
       [...upstreams].map(([name, found]) => [name, { ...found, access: createNativeAccess(found.instance) }]),
     );
     const { authority, clock, models, providers } = host;
-    const targets = createConfiguredTargets({ authority, models });
+    const rules = { authority, models };
+    const targets = createConfiguredTargets(rules);
     return {
       async run({ exchange }) {
         const { client, identity, request } = exchange;
@@ -95,13 +97,7 @@ export const passthrough = defineStep<PassthroughConfig>({
         checkSlashes(native.endpoint, place.match?.endpoint.hasSlashes === true);
         const model = modelOf(native, place, request?.model ?? "", translation);
         const usage = usageOf(native.method, place, access);
-        const named = targetOf(name, model);
-        checkModel(identity, named, { authority, models });
-        if (request !== undefined) checkToolModels(identity, name, request.document.value, { authority, models });
-        const configured = model === "" ? undefined : targets.find(identity, named.id);
-        const target = withPrice(named, configured, usage);
-        if (request !== undefined && translation.capabilities.steering !== undefined)
-          refuseSteering(request.document.value, configured ?? target, provider);
+        const target = checkedTarget(exchange, { provider, usage, targets, rules }, targetOf(name, model));
         // The row has the requested model, from the path or the body.
         if (request !== undefined && model !== request.model) exchange.request = { ...request, model };
         const call = place.match === undefined ? wanted : withoutGatewayFields(exchange, wanted, translation.capabilities);
@@ -137,8 +133,26 @@ function targetOf(provider: string, model: string): Target {
   return { id: model === "" ? provider : `${provider}/${model}`, provider, model };
 }
 
-/** The target with the price of its calls: none for a free endpoint, else the configured one. */
-function withPrice(target: Target, configured: Target | undefined, usage: NativeUsage): Target {
+interface TargetParts {
+  readonly provider: ProviderInstance;
+  readonly usage: NativeUsage;
+  readonly targets: ConfiguredTargets;
+  readonly rules: ModelRules;
+}
+
+/**
+ * The target with the price of its calls: none for a free endpoint, else the configured one. Throws
+ * for a model or a tool that the key may not use.
+ */
+function checkedTarget({ identity, request }: Exchange, parts: TargetParts, target: Target): Target {
+  const { provider, usage, targets, rules } = parts;
+  if (identity === undefined) return target;
+  checkModel(identity, target, rules);
+  const configured = target.model === "" ? undefined : targets.find(identity, target.id);
+  if (request !== undefined) {
+    checkToolModels(identity, target.provider, request.document.value, rules);
+    refuseSteering(request.document.value, configured ?? target, provider);
+  }
   const price = usage === "free" ? FREE : configured?.price;
   return price === undefined ? target : { ...target, price };
 }
