@@ -56,8 +56,7 @@ export class HeldTime {
   /** Counts what the clock shows since the last call. */
   pass(passedMs: number): void {
     const now = this.#read();
-    const isUnknown = now === undefined || this.#last === undefined;
-    const cpuMs = isUnknown ? passedMs : now.cpuMs - this.#last.cpuMs;
+    const cpuMs = now === undefined || this.#last === undefined ? passedMs : now.cpuMs - this.#last.cpuMs;
     this.cpuMs += cpuMs;
     this.ms += now?.isRunnable === true ? Math.min(passedMs, cpuMs / BUSY_SHARE) : passedMs;
     this.#last = now;
