@@ -25,6 +25,8 @@ export interface Usage {
   readonly imageCompletionTokens?: number;
   /** Images that were made, where they are billed by the piece. */
   readonly images?: ImageUsage;
+  /** Uses of tools that the provider runs, where it bills each. */
+  readonly toolUses?: ToolUses;
   /**
    * The counts that the provider bills, where they differ from the counts that the model read and
    * wrote. Cost depends on these alone.
@@ -39,6 +41,12 @@ export interface BilledUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
 }
+
+/** Tools that providers run and bill by the use: searches of the web, of stored files and of maps, and containers that run code. */
+export type HostedTool = "web_search" | "file_search" | "code_interpreter" | "maps";
+
+/** Numbers of uses. An absent tool was not used. */
+export type ToolUses = Readonly<Partial<Record<HostedTool, number>>>;
 
 /** Images of one attempt, all of one size and quality. */
 export interface ImageUsage {
@@ -83,6 +91,8 @@ export interface Price extends Rates {
   readonly serviceTiers?: Readonly<Record<string, ServiceTierPrice>>;
   /** Prices by the piece. The first entry's size and quality are the model's defaults. */
   readonly images?: readonly ImagePrice[];
+  /** Pico-dollars for each use of a tool that the provider runs. */
+  readonly tools?: Readonly<Partial<Record<HostedTool, number>>>;
   /** Pico-dollars for each call, whatever its usage. */
   readonly request?: number;
   /** Whether the operator declares the model free. */

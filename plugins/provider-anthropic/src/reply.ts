@@ -20,6 +20,7 @@ import {
 } from "@sluice/kit/dialect";
 import { readCacheWrites } from "@sluice/kit/openai";
 import { isObject } from "@sluice/kit";
+import { Native } from "@sluice/kit/passthrough";
 import type {
   DecodedReply,
   ErrorReply,
@@ -106,6 +107,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
     cachedTokens,
     ...writes,
     reasoningTokens: tokenCount(details.thinking_tokens),
+    toolUses: Native.serverToolUses(usage.server_tool_use),
     serviceTier: Members.textIn(usage.service_tier),
   });
 }

@@ -15,7 +15,7 @@ import {
 } from "@sluice/kit/dialect";
 import { isObject } from "@sluice/kit";
 import { Native } from "@sluice/kit/passthrough";
-import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator } from "@sluice/contract";
+import type { DecodedReply, EventForm, JsonObject, JsonValue, ProviderRequest, StreamTranslator, Usage } from "@sluice/contract";
 import { embeddedError } from "./errors.ts";
 import { givenSignature } from "./parts.ts";
 
@@ -97,6 +97,13 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
     let made = 0;
     let calls = 0;
     let counted: string | undefined;
+    let usage: Usage | undefined;
+    const report = (reply: JsonObject): void => {
+      const read = Native.readUsage(reply);
+      // Searches stand in one event, and the counts grow in each.
+      if (read !== undefined) usage = Native.joinUsage(usage, read);
+      writer.usage(usage);
+    };
     let finish: { readonly native: string; readonly details: JsonObject } | undefined;
     const toClient = (): ToolNames.NameMap => (mapped ??= names());
     return {
@@ -108,7 +115,7 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
         if (data === "[DONE]") return;
         const reply = readJsonEvent(data);
         checkReply(reply);
-        writer.usage(Native.readUsage(reply));
+        report(reply);
         const [candidate] = Members.objectsOf(reply.candidates);
         if (candidate === undefined) return;
         writer.begin();
@@ -124,7 +131,7 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
         if (native !== undefined) finish = { native, details: finishDetails(candidate) };
       },
       end() {
-        if (counted !== undefined) writer.usage(Native.readUsage(readJsonEvent(counted)));
+        if (counted !== undefined) report(readJsonEvent(counted));
         if (finish === undefined) return;
         writer.finish(finish.native, FINISH, finish.details);
         writer.done();

@@ -26,12 +26,12 @@ async function stand(pids: readonly number[], ms: number): Promise<void> {
 
 /** Requests one after another, while `during` runs. */
 async function underLoad(gateway: GatewayProcess, during: () => Promise<void>): Promise<void> {
-  let isOver = false;
+  const state = { isOver: false };
   const load = (async () => {
-    while (!isOver) await (await chat(gateway, BODY)).arrayBuffer();
+    while (!state.isOver) await (await chat(gateway, BODY)).arrayBuffer();
   })();
   await during();
-  isOver = true;
+  state.isOver = true;
   await load;
 }
 

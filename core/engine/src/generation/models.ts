@@ -1,6 +1,7 @@
 /** The models of a generation: exact ids first, then the longest wildcard. */
 
 import type { Model, ModelCatalog, Target } from "@sluice/contract";
+import { withTools } from "../config/prices/seed.ts";
 import type { ModelSettings, ProviderSettings, Snapshot, TargetSettings } from "../config/snapshot.ts";
 
 /** The catalogue of a snapshot. Targets of unavailable providers are left out; a model without a target stays findable. */
@@ -23,7 +24,7 @@ export function isWildcard(id: string): boolean {
 function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, ProviderSettings>): Model {
   const targets = settings.targets
     .filter(({ provider }) => providers.get(provider)?.missing.length === 0)
-    .map((target) => targetOf(target, target.model));
+    .map((target) => targetOf({ ...target, ...priceWithTools(target, providers) }, target.model));
   return Object.freeze({
     id: settings.id,
     entry: settings.id,
@@ -36,6 +37,15 @@ function modelOf(settings: ModelSettings, providers: ReadonlyMap<string, Provide
     ...(settings.fallbacks === undefined ? {} : { fallbacks: settings.fallbacks }),
     ...(settings.info === undefined ? {} : { info: settings.info }),
   });
+}
+
+/** A price that names no tool has the built-in prices of tools. */
+function priceWithTools(
+  { provider, model, price }: TargetSettings,
+  providers: ReadonlyMap<string, ProviderSettings>,
+): Pick<Target, "price"> {
+  const priced = withTools(price, providers.get(provider)?.use ?? provider, model);
+  return priced === undefined ? {} : { price: priced };
 }
 
 function targetOf(settings: Omit<TargetSettings, "at" | "model">, model: string): Target {

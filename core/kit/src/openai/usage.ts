@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue, Usage } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { tokenCount as count } from "../json/token-count.ts";
+import { serverToolUses } from "../passthrough/tool-uses.ts";
 
 const NOTHING: JsonObject = {};
 
@@ -49,6 +50,7 @@ export function readUsage(value: JsonValue | undefined, serviceTier?: JsonValue)
     cachedImageTokens: count(cached.image_tokens),
     audioCompletionTokens: count(completion.audio_tokens),
     imageCompletionTokens: count(completion.image_tokens),
+    toolUses: serverToolUses(value.server_tool_use),
     serviceTier: word(value.service_tier) ?? word(serviceTier),
   });
 }
@@ -123,6 +125,7 @@ function compact(usage: ReadUsage): Usage {
   if (usage.audioPromptTokens !== undefined) known.audioPromptTokens = usage.audioPromptTokens;
   if (usage.imagePromptTokens !== undefined) known.imagePromptTokens = usage.imagePromptTokens;
   if (usage.cachedAudioTokens !== undefined) known.cachedAudioTokens = usage.cachedAudioTokens;
+  if (usage.toolUses !== undefined) known.toolUses = usage.toolUses;
   if (usage.cachedImageTokens !== undefined) known.cachedImageTokens = usage.cachedImageTokens;
   if (usage.audioCompletionTokens !== undefined) known.audioCompletionTokens = usage.audioCompletionTokens;
   if (usage.imageCompletionTokens !== undefined) known.imageCompletionTokens = usage.imageCompletionTokens;

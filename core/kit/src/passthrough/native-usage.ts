@@ -7,10 +7,20 @@ import { table } from "../json/table.ts";
 import type { JsonObject, JsonValue, Usage } from "@sluice/contract";
 import { isObject } from "../json/narrow.ts";
 import { tokenCount as count } from "../json/token-count.ts";
+import { readToolUses } from "./tool-uses.ts";
 import { readCacheWrites, readImageUsage, readUsage } from "../openai/usage.ts";
 
 /** The usage of a whole reply or of one stream event; `undefined` when it reports none. */
 export function readNativeUsage(value: JsonObject): Usage | undefined {
+  const usage = readTokens(value);
+  const toolUses = readToolUses(carriedReply(value));
+  if (toolUses === undefined) return usage;
+  if (usage !== undefined) return { ...usage, toolUses };
+  // The event of an item of OpenAI's responses has no counts. Any other reply without counts is to be counted.
+  return isObject(value.item) ? { promptTokens: 0, completionTokens: 0, totalTokens: 0, toolUses } : undefined;
+}
+
+function readTokens(value: JsonObject): Usage | undefined {
   const carried = carriedReply(value);
   const inner = isObject(value.usage) ? value : carried;
   const usage = usageIn(inner);
@@ -35,7 +45,14 @@ export function carriedReply(event: JsonObject): JsonObject {
 }
 
 /** Types of events that begin a stream: their counts grow until its end. */
-const STARTS = new Set(["message_start", "response.created", "response.in_progress", "message-start"]);
+const STARTS = new Set([
+  "message_start",
+  "response.created",
+  "response.in_progress",
+  "response.output_item.added",
+  "response.output_item.done",
+  "message-start",
+]);
 
 /**
  * The part of the stream's usage in an event: `start` reports the prompt and a possible first
@@ -123,7 +140,10 @@ export function joinUsage(first: Usage | undefined, second: Usage): Usage {
   if (first === undefined) return second;
   const promptTokens = Math.max(first.promptTokens, second.promptTokens);
   const completionTokens = Math.max(first.completionTokens, second.completionTokens);
-  return { ...first, ...second, promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  const totalTokens = promptTokens + completionTokens;
+  const joined = { ...first, ...second, promptTokens, completionTokens, totalTokens };
+  if (first.toolUses === undefined || second.toolUses === undefined) return joined;
+  return { ...joined, toolUses: { ...first.toolUses, ...second.toolUses } };
 }
 
 /**

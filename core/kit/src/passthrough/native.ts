@@ -3,5 +3,6 @@
 export { formField } from "./form-field.ts";
 export { nativeCall as call } from "./native-call.ts";
 export { nativeRoot as root } from "./native-url.ts";
-export { readHeaderUsage, readNativeUsage as readUsage } from "./native-usage.ts";
+export { joinUsage, readHeaderUsage, readNativeUsage as readUsage } from "./native-usage.ts";
 export { openaiEndpoints } from "./openai-endpoints.ts";
+export { addToolUses, serverToolUses } from "./tool-uses.ts";

@@ -1,9 +1,10 @@
 /** The charges of a usage: one line for each kind of token, with its effective price. */
 
-import type { ImagePrice, ImageUsage, Price, PriceTier, Rates, Usage } from "@sluice/contract";
+import type { HostedTool, ImagePrice, ImageUsage, Price, PriceTier, Rates, Usage } from "@sluice/contract";
 
-/** The kinds of token, in the words of prices.yaml. For `images` a token is an image, for `request` a call. */
+/** The kinds of token, in the words of prices.yaml. For `images` a token is an image, for `request` a call, for a tool a use. */
 export type TokenKind =
+  | HostedTool
   | "input"
   | "cache_read"
   | "cache_write"
@@ -18,6 +19,8 @@ export type TokenKind =
   | "output_image"
   | "images"
   | "request";
+
+const NONE = Object.freeze({});
 
 /** One line: a number of tokens of a kind at a price. */
 export interface Charge {
@@ -34,11 +37,14 @@ export interface Charge {
  * written for an hour are not priced as those written for five minutes. Cached audio and images are
  * not priced as cached text.
  */
-export function chargesOf(usage: Usage, rates: Rates, price: Pick<Price, "images" | "request">): Charge[] | undefined {
+export function chargesOf(usage: Usage, rates: Rates, price: Pick<Price, "images" | "request" | "tools">): Charge[] | undefined {
   const lines = new Lines();
   addPrompt(lines, usage, rates);
   addCompletion(lines, usage, rates);
   addImages(lines, usage, price.images);
+  for (const [tool, uses] of Object.entries(usage.toolUses ?? NONE) as [HostedTool, number][]) {
+    lines.add(tool, uses, price.tools?.[tool]);
+  }
   if (price.request !== undefined) lines.add("request", 1, price.request);
   return lines.isPriced ? lines.charges : undefined;
 }

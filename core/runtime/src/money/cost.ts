@@ -15,7 +15,7 @@ const NO_TERMS: CostTerms = {};
 export interface CostPart {
   /** A kind of token, or `margin` for the fixed part of a margin. */
   readonly kind: TokenKind | "margin";
-  /** Tokens; for `images` images, for `request` and `margin` calls. */
+  /** Tokens; for `images` images, for `request` and `margin` calls, for a tool its uses. */
   readonly tokens: number;
   /** The list price: before a service tier's factor, discount and margin. */
   readonly picoUsdPerToken: number;
@@ -108,7 +108,7 @@ function billOf(used: Usage, price: Price, terms: CostTerms): Bill | undefined {
 
 /** The billed usage. Cached tokens count as a part of it only where they fit into it. */
 function billedUsage(usage: Usage, { promptTokens, completionTokens }: BilledUsage): Usage {
-  const { cachedTokens = 0, images, serviceTier } = usage;
+  const { cachedTokens = 0, images, serviceTier, toolUses } = usage;
   return {
     promptTokens,
     completionTokens,
@@ -116,6 +116,7 @@ function billedUsage(usage: Usage, { promptTokens, completionTokens }: BilledUsa
     ...(cachedTokens > 0 && cachedTokens <= promptTokens ? { cachedTokens } : {}),
     ...(images === undefined ? {} : { images }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
+    ...(toolUses === undefined ? {} : { toolUses }),
   };
 }
 

@@ -32,6 +32,8 @@ const CHAT_CHUNK = '"object":"chat.completion.chunk"';
 
 /** Words in events with a usage; most events have none of them. */
 const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_count"'];
+/** Words in events of OpenAI's responses whose item is a billed use of a tool. */
+const TOOL_WORDS = ['"web_search_call"', '"file_search_call"', '"code_interpreter_call"'];
 
 /** What a meter knows of a reply besides its bytes. */
 export interface MeteredReply {
@@ -107,7 +109,7 @@ class EventMeter implements UsageMeter {
     // The first event may be the whole reply, in a form that reports its usage without one of the
     // words.
     const isFirst = this.#count++ === 0;
-    const isWorthwhile = isFirst || USAGE_WORDS.some((word) => text.includes(word));
+    const isWorthwhile = isFirst || isTelling(text);
     if (!isWorthwhile) return;
     let event: JsonObject;
     try {
@@ -118,9 +120,17 @@ class EventMeter implements UsageMeter {
     if (isFirst) this.replyId = carriedReply(event).id;
     const found = Native.readUsage(event);
     if (found === undefined) return;
-    this.#usage = joinUsage(this.#usage, found);
+    // Items come one by one; the end of the reply lists them all.
+    const isItem = found.toolUses !== undefined && isObject(event.item);
+    const before = isItem ? this.#usage?.toolUses : undefined;
+    const toolUses = Native.addToolUses(before, found.toolUses);
+    this.#usage = joinUsage(this.#usage, toolUses === undefined ? found : { ...found, toolUses });
     this.#place = usagePlace(event);
   }
+}
+
+function isTelling(text: string): boolean {
+  return USAGE_WORDS.some((word) => text.includes(word)) || TOOL_WORDS.some((word) => text.includes(word));
 }
 
 function objectOf(text: string): JsonObject {

@@ -1,8 +1,8 @@
 /** The step `cost`: prices every attempt from the price table. An unknown price stays unknown. */
 
 import { BILLING, type CostTerms, costNanoUsd } from "@sluice/runtime";
-import { defineStep, passOn } from "@sluice/kit";
-import type { Attempt, Cost, PriceTable, Usage } from "@sluice/contract";
+import { defineStep, isObject, passOn } from "@sluice/kit";
+import type { Attempt, Cost, Exchange, PriceTable, Usage } from "@sluice/contract";
 import { billingBy, FREE, UNPRICED } from "./rules.ts";
 import { type CostConfig, costSchema, namedProviders, termsOf } from "./terms.ts";
 import { offerTerms } from "./offered-terms.ts";
@@ -26,8 +26,8 @@ export const cost = defineStep<CostConfig>({
     const others = termsOf(config, "*");
     const termsOfProvider = (name: string): CostTerms => terms.get(name) ?? others;
     const { on_abort: onAbort = "observed", on_ambiguous: onAmbiguous = "input_only" } = config;
-    const billing = billingBy({ onAbort, onAmbiguous }, (attempt, usage) =>
-      priceOf(attempt, usage, prices, termsOfProvider(attempt.target.provider)),
+    const billing = billingBy({ onAbort, onAmbiguous }, (attempt, usage, exchange) =>
+      priceOf(attempt, withUnreportedSearch(usage, attempt, exchange), prices, termsOfProvider(attempt.target.provider)),
     );
     return {
       enter(exchange) {
@@ -39,6 +39,16 @@ export const cost = defineStep<CostConfig>({
     };
   },
 });
+
+/** Providers whose chat completions search once for each request with `web_search_options`, and do not report it. */
+const SEARCHES_UNREPORTED: ReadonlySet<string> = new Set(["openai"]);
+
+/** Source: platform.openai.com/docs/guides/tools-web-search, "Chat Completions": these models always search before they answer. */
+function withUnreportedSearch(usage: Usage, { provider, document }: Attempt, { request }: Exchange): Usage {
+  if (usage.toolUses !== undefined || !SEARCHES_UNREPORTED.has(provider)) return usage;
+  const asked = (document ?? request?.document)?.value.web_search_options;
+  return isObject(asked) ? { ...usage, toolUses: { web_search: 1 } } : usage;
+}
 
 function priceOf({ target, provider }: Attempt, usage: Usage, prices: PriceTable, terms: CostTerms): Cost {
   const price = target.price ?? prices.find(provider, target.model);

@@ -1,7 +1,7 @@
 /** The operator's billing rules: what an attempt costs that the client did not wait for, and one that was sent and lost. */
 
 import { type Billing, isAbandoned, isAmbiguous } from "@sluice/runtime";
-import type { Attempt, Cost, Usage } from "@sluice/contract";
+import type { Attempt, Cost, Exchange, Usage } from "@sluice/contract";
 
 /**
  * What is billed of an attempt that the client did not wait for: what was observed of it, the longest output that it may have
@@ -24,16 +24,16 @@ export const UNPRICED: Cost = { status: "unpriced", nanoUsd: undefined };
 export const FREE: Cost = { status: "free", nanoUsd: 0 };
 
 /** How attempts are billed by the rules. `price`: the price of a usage that was reported or counted. */
-export function billingBy(rules: BillingRules, price: (attempt: Attempt, usage: Usage) => Cost): Billing {
+export function billingBy(rules: BillingRules, price: (attempt: Attempt, usage: Usage, exchange: Exchange) => Cost): Billing {
   const { onAbort, onAmbiguous } = rules;
-  const priceWhole = (attempt: Attempt): Cost => {
+  const priceWhole = (attempt: Attempt, exchange: Exchange): Cost => {
     if (attempt.target.price?.free === true) return FREE;
-    return attempt.usage === undefined ? costUncounted(attempt, onAmbiguous) : price(attempt, attempt.usage);
+    return attempt.usage === undefined ? costUncounted(attempt, onAmbiguous) : price(attempt, attempt.usage, exchange);
   };
   return {
     price(attempt, exchange) {
       const isLeft = onAbort !== "observed" && isAbandoned(exchange, attempt);
-      return isLeft ? abandonedCost(attempt, onAbort, priceWhole) : priceWhole(attempt);
+      return isLeft ? abandonedCost(attempt, onAbort, (cut) => priceWhole(cut, exchange)) : priceWhole(attempt, exchange);
     },
     estimate(attempt, exchange) {
       const isBilledUnseen = onAbort === "estimate_output" || onAbort === "input_only";

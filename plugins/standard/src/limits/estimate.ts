@@ -2,8 +2,21 @@
 
 import { promptParts } from "@sluice/runtime/openai";
 import { openAttempt, pricedAs, priceAttempt } from "@sluice/runtime";
+import { expectedToolUses, unpricedTool } from "./hosted-tools.ts";
 import { nativeBound, nativeReplies, positive } from "./native-bounds.ts";
-import type { Attempt, Cost, Exchange, Host, JsonDocument, JsonObject, Model, Price, Target, Usage } from "@sluice/contract";
+import type {
+  Attempt,
+  Cost,
+  Exchange,
+  HostedTool,
+  Host,
+  JsonDocument,
+  JsonObject,
+  Model,
+  Price,
+  Target,
+  Usage,
+} from "@sluice/contract";
 
 /** What a request may use. */
 export interface TokenEstimate {
@@ -87,6 +100,12 @@ export class CostEstimator {
     return operation === "images" ? imageUsage(value, tokens, this.#priceOf(target)) : textUsage(value, tokens);
   }
 
+  /** The tool of a request that has no price at a target which has one. */
+  unpricedTool(target: Target, { value }: JsonDocument): HostedTool | undefined {
+    const price = this.#priceOf(target);
+    return price === undefined ? undefined : unpricedTool(value, price);
+  }
+
   /** The part of what a call may cost, `nanoUsd`, that depends on the length of its reply. */
   uncertainNanoUsd(
     exchange: Exchange,
@@ -157,9 +176,12 @@ function imageTokens(body: JsonObject): number {
   return countOf(body) * (ofSize ?? Math.max(...Object.values(ofQuality ?? {}), quality === undefined ? MAX_IMAGE_TOKENS : 0));
 }
 
-function textUsage({ service_tier: tier }: JsonObject, tokens: TokenEstimate): Usage {
+function textUsage(body: JsonObject, tokens: TokenEstimate): Usage {
+  const { service_tier: tier } = body;
   const { maxPromptTokens: promptTokens, completionTokens } = tokens;
-  const usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  const counts = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens };
+  const toolUses = expectedToolUses(body);
+  const usage = toolUses === undefined ? counts : { ...counts, toolUses };
   // A cheaper tier may be answered at the standard price.
   return typeof tier === "string" && tier !== "flex" && tier !== "batch" ? { ...usage, serviceTier: tier } : usage;
 }

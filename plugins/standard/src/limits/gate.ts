@@ -151,7 +151,7 @@ export class LimitGate {
     const nanoUsd = estimator.nanoUsd(exchange, target, document, estimate);
     if (nanoUsd !== undefined) return nanoUsd;
     if (config.unpriced === "allow" || !(this.#entry.set.isBudgeted || ofTarget.some(isEnforced))) return 0;
-    throw unpricedRefusal(target.model);
+    throw unpricedRefusal(target.model, estimator.unpricedTool(target, document));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { addGate } from "@sluice/runtime";
 import { defineSlot, defineStep, passOn } from "@sluice/kit";
-import { type Exchange, GatewayError, type Host, type Identity, type Model, type MaybePromise } from "@sluice/contract";
+import { type Exchange, GatewayError, type Host, type Identity, type MaybePromise } from "@sluice/contract";
 import { type LimitsConfig, limitsFaults, limitsNames, limitsSchema } from "./config.ts";
 import { CostEstimator, estimateTokens } from "./estimate.ts";
 import { takeEarly } from "./early.ts";
@@ -116,7 +116,7 @@ function reserve(
     cost = fittedCost(exchange, identity, maxCostNanoUsd, parts);
     // A maximum cost may have chosen a cheaper model.
     if (model !== exchange.model) set = rulesOf();
-    if (cost?.nanoUsd === undefined && set.isBudgeted && config.unpriced === "refuse") refuseUnpriced(exchange.model);
+    if (cost?.nanoUsd === undefined && set.isBudgeted && config.unpriced === "refuse") refuseUnpriced(exchange, parts);
   } else if (set.hasTokens && exchange.request !== undefined) {
     cost = { estimate: estimateTokens(exchange, exchange.request.document, model, config.default_max_tokens) };
   }
@@ -142,8 +142,10 @@ function fittedCost(exchange: Exchange, identity: Identity, maxNanoUsd: number, 
   return cost === undefined || maxNanoUsd === Infinity ? cost : fitToCost(exchange, identity, maxNanoUsd, cost, parts);
 }
 
-function refuseUnpriced(model: Model | undefined): void {
-  if (model !== undefined && model.targets.length > 0) throw unpricedRefusal(model.id);
+function refuseUnpriced({ model, request }: Exchange, { estimator }: LeaseParts): void {
+  const [target] = model?.targets ?? [];
+  if (model === undefined || target === undefined) return;
+  throw unpricedRefusal(model.id, request === undefined ? undefined : estimator.unpricedTool(target, request.document));
 }
 
 /** Bounds how many replies a request asks for: each may be as long as the model allows. Throws `invalid_field`. */

@@ -6,6 +6,7 @@ import {
   type ErrorCode,
   type Exchange,
   GatewayError,
+  type HostedTool,
   type Host,
   isGatewayError,
   type MetricDescription,
@@ -126,8 +127,13 @@ function budgetRefusal(
 }
 
 /** The refusal of a call without a known price where a budget holds. Another target may have one. */
-export function unpricedRefusal(model: string): GatewayError {
-  const message = `The model ${JSON.stringify(model.slice(0, 200))} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
+export function unpricedRefusal(model: string, tool?: HostedTool): GatewayError {
+  const shown = JSON.stringify(model.slice(0, 200));
+  if (tool !== undefined) {
+    const text = `The tool ${tool} of the model ${shown} has no known price. It is refused where a budget holds, as for this request; the operator can set \`tools\` of its \`price\`.`;
+    return new GatewayError("budget_exceeded", text, { param: "tools", retryable: true, headers: NO_RETRY });
+  }
+  const message = `The model ${shown} has no known price. Such a model is refused where a budget holds, as for this request; the operator can set a \`price\`.`;
   return new GatewayError("budget_exceeded", message, { param: "model", retryable: true, headers: NO_RETRY });
 }
 

@@ -1,6 +1,7 @@
 /** The usage of a reply of several upstream calls: the sum of all. */
 
 import type { Attempt, Exchange, Usage, UsageSource } from "@sluice/contract";
+import { Native } from "@sluice/kit/passthrough";
 import { callsWith } from "./attempt-budget.ts";
 
 /**
@@ -48,6 +49,8 @@ function sumOf(calls: readonly Attempt[]): Usage | undefined {
       const count = usage[name];
       if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
     }
+    const toolUses = Native.addToolUses(sum.toolUses, usage.toolUses);
+    if (toolUses !== undefined) sum.toolUses = toolUses;
     if (sum.billed !== undefined || usage.billed !== undefined) {
       const before = sum.billed ?? {
         promptTokens: sum.promptTokens - usage.promptTokens,

@@ -28,12 +28,16 @@ const table = createPriceTable({
   },
 });
 
+/** Pico-dollars for each use: ten dollars for a thousand searches of the web. */
+const OPENAI_TOOLS = { web_search: 10_000_000_000, file_search: 2_500_000_000, code_interpreter: 30_000_000_000 };
+
 describe("the price table", () => {
   it("takes built-in prices in exact pico-dollars", () => {
     expect(table.find("openai", "gpt-4o-mini")).toEqual({
       input: 150_000,
       output: 600_000,
       cacheRead: 75_000,
+      tools: OPENAI_TOOLS,
       source: SEED_SOURCE,
     });
   });
@@ -45,7 +49,12 @@ describe("the price table", () => {
   });
 
   it("lets the file win, the exact name first and then the longest beginning", () => {
-    expect(table.find("openai", "gpt-4o")).toEqual({ input: 1_005_000, output: 2_000_000, source: "prices.yaml" });
+    expect(table.find("openai", "gpt-4o")).toEqual({
+      input: 1_005_000,
+      output: 2_000_000,
+      tools: OPENAI_TOOLS,
+      source: "prices.yaml",
+    });
     expect(table.find("openai", "mine-small")).toMatchObject({ input: 1_000_000 });
     expect(table.find("openai", "mine-large-1")).toMatchObject({
       input: 3_000_000,

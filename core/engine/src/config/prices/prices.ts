@@ -4,7 +4,7 @@ import type { Price, PriceTable } from "@sluice/contract";
 
 import { BoundedMap } from "../bounded-map.ts";
 import { priceOf } from "./section.ts";
-import { findSeedPrice } from "./seed.ts";
+import { findSeedPrice, withTools } from "./seed.ts";
 import type { PriceSection } from "../schema/prices.ts";
 
 /** Providers, and answers for each, that are kept; a client that invents names cannot make a table grow. */
@@ -47,7 +47,8 @@ export function createPriceTable(options: PriceTableOptions): PriceTable {
       const time = now();
       const name = `${provider}/${model}`;
       const own = exact.get(name) ?? wildcards.find((wildcard) => name.startsWith(wildcard.prefix))?.price;
-      const answer = own === undefined ? findSeedPrice(provider, model, time) : { price: own, untilMs: Infinity };
+      const found = own === undefined ? findSeedPrice(provider, model, time) : { price: own, untilMs: Infinity };
+      const answer = { ...found, price: withTools(found.price, provider, model) };
       cache.set(model, answer);
       return answer.price;
     },

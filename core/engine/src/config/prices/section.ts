@@ -36,7 +36,7 @@ export interface PriceFault {
 export function priceOf(section: PriceSection, file: string): Price | undefined {
   if (priceFault(section) !== undefined) return undefined;
   if (section.free === true) return Object.freeze({ input: 0, output: 0, free: true, source: `${file} (free)` });
-  const { images, request, tiers, service_tiers: serviceTiers } = section;
+  const { images, request, tools, tiers, service_tiers: serviceTiers } = section;
   const rates = ratesOf(section);
   // Who prices a model by the piece alone says that its tokens cost nothing.
   const isByPiece = Object.keys(rates).length === 0;
@@ -46,6 +46,7 @@ export function priceOf(section: PriceSection, file: string): Price | undefined 
     ...(serviceTiers === undefined ? {} : { serviceTiers: serviceTiersOf(serviceTiers) }),
     ...(images === undefined ? {} : { images: Object.freeze(images.map(imageOf)) }),
     ...(request === undefined ? {} : { request: picoUsd(request) }),
+    ...(tools === undefined ? {} : { tools: toolsOf(tools) }),
     source: file,
   });
 }
@@ -93,6 +94,10 @@ function serviceTiersOf(sections: NonNullable<PriceSection["service_tiers"]>): R
     return [name, Object.freeze({ ...ratesOf(section), ...tiers })] as const;
   });
   return Object.freeze(Object.fromEntries(made));
+}
+
+function toolsOf(tools: NonNullable<PriceSection["tools"]>): NonNullable<Price["tools"]> {
+  return Object.freeze(Object.fromEntries(Object.entries(tools).map(([tool, price]) => [tool, picoUsd(price)])));
 }
 
 function imageOf({ size, quality, price }: NonNullable<PriceSection["images"]>[number]): ImagePrice {

@@ -52,6 +52,22 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
   "stability/edit/search-and-replace": { images: [{ price: 0.05 }] },
 };
 
+/**
+ * Prices of tools by `<table>/<beginning of a model>`, in US dollars for each use; the longest beginning is used. The table of the
+ * package has searches of OpenAI and Anthropic for most models. Sources: platform.openai.com/docs/pricing (built-in tools),
+ * ai.google.dev/gemini-api/docs/pricing (grounding), platform.claude.com/docs/en/about-claude/pricing (web search), 2025-11.
+ */
+export const OWN_TOOLS: Readonly<Record<string, NonNullable<PriceSection["tools"]>>> = {
+  "openai/": { web_search: 0.01, file_search: 0.0025, code_interpreter: 0.03 },
+  "openai/gpt-4o-search": { web_search: 0.025, file_search: 0.0025, code_interpreter: 0.03 },
+  "azure/": { file_search: 0.0025, code_interpreter: 0.03 },
+  "anthropic/": { web_search: 0.01 },
+  "google/claude": { web_search: 0.01 },
+  "google/gemini": { web_search: 0.014, maps: 0.014 },
+  "google/gemini-1": { web_search: 0.035 },
+  "google/gemini-2": { web_search: 0.035, maps: 0.025 },
+};
+
 /** Service tiers by `<table>/<model>`, added to what the table says of exactly these names. */
 export const OWN_SERVICE_TIERS: Readonly<Record<string, NonNullable<PriceSection["service_tiers"]>>> = {
   "openai/gpt-4o": { priority: { input: 4.25, cache_read: 2.125, output: 17 } },

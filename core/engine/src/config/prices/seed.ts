@@ -1,11 +1,11 @@
 /** Built-in prices: the table of @pydantic/genai-prices, matched by its own clauses, and our own beside it. */
 
-import type { Price, PriceTier, Rates } from "@sluice/contract";
+import type { HostedTool, Price, PriceTier, Rates } from "@sluice/contract";
 
 import { BoundedMap } from "../bounded-map.ts";
 import { parseDecimal } from "./decimal.ts";
 import { priceOf } from "./section.ts";
-import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE } from "./seed-own.ts";
+import { OWN_PRICES, OWN_SERVICE_TIERS, OWN_SOURCE, OWN_TOOLS } from "./seed-own.ts";
 import { loadSeed, type SeedPrice, type SeedPrices, tableName } from "./seed-table.ts";
 
 /** Where a built-in price was read. A test holds the version against the installed package. */
@@ -89,8 +89,30 @@ function make(prices: SeedPrices): Price | undefined {
     ...ratesAt(prices, 0),
     ...(tiers.length === 0 ? {} : { tiers }),
     ...(calls === undefined ? {} : { request: Math.round(calls * PICO_PER_THOUSANDTH) }),
+    ...toolsIn(prices),
     source: SEED_SOURCE,
   });
+}
+
+/** What the table calls searches of the web and of stored files. */
+function toolsIn(prices: SeedPrices): Pick<Price, "tools"> {
+  const tools: Partial<Record<HostedTool, number>> = {};
+  const { web_searches_kcount: web, storage_searches_kcount: files } = prices;
+  if (typeof web === "number") tools.web_search = Math.round(web * PICO_PER_THOUSANDTH);
+  if (typeof files === "number") tools.file_search = Math.round(files * PICO_PER_THOUSANDTH);
+  return Object.keys(tools).length === 0 ? {} : { tools: Object.freeze(tools) };
+}
+
+const ownTools = Object.entries(OWN_TOOLS).sort(([one], [other]) => other.length - one.length);
+
+/** A price with the built-in prices of tools that it does not have itself. */
+export function withTools(price: Price | undefined, provider: string, model: string): Price | undefined {
+  if (price === undefined || price.free === true) return price;
+  const name = `${tableName(provider)}/${model}`;
+  const section = ownTools.find(([beginning]) => name.startsWith(beginning))?.[1];
+  if (section === undefined) return price;
+  const { tools = {} } = priceOf({ input: 0, output: 0, tools: section }, OWN_SOURCE) ?? {};
+  return Object.freeze({ ...price, tools: Object.freeze({ ...tools, ...price.tools }) });
 }
 
 function tiersOf(prices: SeedPrices): readonly PriceTier[] {

@@ -1,6 +1,6 @@
 /** The schema of prices.yaml, which overrides the built-in table. gateway.yaml uses the same form for the price of a target. */
 
-import type { JsonObject, JsonSchema } from "@sluice/contract";
+import type { HostedTool, JsonObject, JsonSchema } from "@sluice/contract";
 import { endMarkSchema } from "../files/end-mark.ts";
 import type { FromSchema } from "./from-schema.ts";
 
@@ -39,6 +39,14 @@ const TIERS = {
   },
 } as const satisfies JsonObject;
 
+/** Tools that providers run and bill by the use. */
+const TOOLS = {
+  web_search: amount("Each search of the web, in US dollars. Gemini before version 3: each grounded prompt."),
+  file_search: amount("Each search of stored files, in US dollars."),
+  code_interpreter: amount("Each container that runs code, in US dollars."),
+  maps: amount("Each prompt that is grounded with maps, in US dollars."),
+} as const satisfies Readonly<Record<HostedTool, JsonObject>>;
+
 /** The schema of one model's prices. */
 export const priceSchema = {
   type: "object",
@@ -48,6 +56,12 @@ export const priceSchema = {
     free: { const: true, description: "The model costs nothing. No other key may stand beside it." },
     ...RATES,
     request: amount("Price of each call, beside its tokens, in US dollars."),
+    tools: {
+      type: "object",
+      description: "Prices of tools that the provider runs, by the use. An absent tool has the built-in price, if there is one.",
+      additionalProperties: false,
+      properties: TOOLS,
+    },
     images: {
       type: "array",
       minItems: 1,

@@ -656,7 +656,7 @@ export const brokenCases: readonly BrokenCase[] = [
     title: "an unknown price",
     files: prices("openai/x: { input: 1, output: 1, cached: 1 }"),
     findings: [
-      "config/prices.yaml:3:36  `prices.openai/x.cached` is not a known key  remove it; the keys here are free, input, output, cache_read, cache_write, cache_write_1h, reasoning, input_audio, output_audio, cache_read_audio, input_image, output_image, cache_read_image, request, images, tiers, service_tiers",
+      "config/prices.yaml:3:36  `prices.openai/x.cached` is not a known key  remove it; the keys here are free, input, output, cache_read, cache_write, cache_write_1h, reasoning, input_audio, output_audio, cache_read_audio, input_image, output_image, cache_read_image, request, tools, images, tiers, service_tiers",
     ],
   },
   {
