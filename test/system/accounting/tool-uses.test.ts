@@ -175,7 +175,7 @@ const CASES: readonly [what: string, answer: () => void, path: string, body: obj
     () =>
       events({ type: "response.created" }, ...output.map((item) => ({ type: "response.output_item.done", item })), {
         type: "response.completed",
-        ...{ response },
+        response,
       }),
     "/openai/v1/responses",
     { model: "m", stream: true, input: "Say it.", tools },
