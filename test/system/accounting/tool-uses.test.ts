@@ -62,7 +62,7 @@ async function post(path: string, body: object, key = gateway.masterKey) {
 }
 
 const json = (reply: object): void => upstream.reply(200, "application/json", JSON.stringify(reply));
-const events = (...list: readonly { readonly type?: string }[]): void =>
+const events = (...list: readonly { readonly type?: string; readonly [member: string]: unknown }[]): void =>
   upstream.reply(
     200,
     "text/event-stream",
