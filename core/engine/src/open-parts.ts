@@ -145,6 +145,9 @@ async function listenBriefly(host: string, port: number): Promise<void> {
   await once(server, "close");
 }
 
+/** A supervised worker names the code of a block from here on, whatever `block_warning` says: its supervisor logs it before it ends the worker. */
+const HUNG_NAMED_MS = 1_000;
+
 /** A watch for plugins that hold the event loop. */
 export function openBlockWatch(
   { server }: Snapshot,
@@ -159,7 +162,8 @@ export function openBlockWatch(
   }));
   const owners = [...pluginCode(plugins), ...own];
   const endedAfterMs = reportFd === undefined ? 0 : server.hungWorkerTimeoutMs;
-  return watchBlocks({ thresholdMs: server.blockWarningMs, owners, metrics, log, reportFd, endedAfterMs });
+  const thresholdMs = server.blockWarningMs === 0 ? Math.min(HUNG_NAMED_MS, endedAfterMs / 4) : server.blockWarningMs;
+  return watchBlocks({ thresholdMs, owners, metrics, log, reportFd, endedAfterMs });
 }
 
 /** The certificate of the listeners; `undefined` where they speak HTTP. Throws a StartError. */

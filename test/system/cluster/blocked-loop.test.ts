@@ -42,8 +42,9 @@ export default defineStep({
 
 let gateway: GatewayProcess;
 
-beforeAll(async () => {
-  const workspace = createWorkspace();
+/** A gateway with three steps that hold the loop. */
+async function startWith(server?: string): Promise<GatewayProcess> {
+  const workspace = createWorkspace(server === undefined ? {} : { server });
   const folder = join(workspace.folder, "my-plugins");
   mkdirSync(folder);
   const names = ["slow-one", "slow-two", "slow-three"];
@@ -53,13 +54,17 @@ beforeAll(async () => {
   const pipeline = join(workspace.pipelinesFolder, "chat.yaml");
   const steps = names.map((name) => `  - ${name}\n`).join("");
   writeFileSync(pipeline, readFileSync(pipeline, "utf8").replace(/^ {2}- cost$/m, `${steps}  - cost`));
-  gateway = await startGateway(workspace);
+  return startGateway(workspace);
+}
+
+beforeAll(async () => {
+  gateway = await startWith("block_warning: 200ms");
 });
 afterAll(() => gateway?.dispose());
 
-async function hold(who: string, how: string, ms: number): Promise<void> {
+async function hold(who: string, how: string, ms: number, at = gateway): Promise<void> {
   const headers = { "x-who": who, "x-how": how, "x-hold": String(ms) };
-  const response = await chat(gateway, { model: "echo", messages: MESSAGES }, { headers });
+  const response = await chat(at, { model: "echo", messages: MESSAGES }, { headers });
   expect(response.status).toBe(200);
   await response.arrayBuffer();
 }
@@ -81,8 +86,8 @@ function linesOf(plugin: string): Line[] {
 }
 
 /** The numbers of a metric by plugin. */
-async function metric(name: string): Promise<Record<string, number>> {
-  const page = await (await admin(gateway, "/metrics")).text();
+async function metric(name: string, at = gateway): Promise<Record<string, number>> {
+  const page = await (await admin(at, "/metrics")).text();
   const samples = [...page.matchAll(new RegExp(`^${name}\\{plugin="([^"]+)"\\} (\\S+)$`, "gm"))];
   return Object.fromEntries(samples.map(([, plugin = "", value]) => [plugin, Number(value)]));
 }
@@ -131,5 +136,17 @@ describe("G8: a plugin that holds the event loop", () => {
     await hold("slow-three", "later", 50);
     expect(await metric("sluice_event_loop_blocks_total")).toEqual(before);
     expect(Object.keys(before)).not.toContain("unknown");
+  });
+
+  it("is not looked for by default: the delay is measured, and no debugger is attached", async () => {
+    const plain = await startWith();
+    try {
+      await hold("slow-one", "compute", 600, plain);
+      expect(await metric("sluice_event_loop_blocks_total", plain)).toEqual({});
+      expect(await (await admin(plain, "/metrics")).text()).toContain("sluice_event_loop_delay_seconds");
+      expect(plain.stderr).not.toContain("the event loop was blocked");
+    } finally {
+      await plain.dispose();
+    }
   });
 });

@@ -69,7 +69,7 @@ describe("a snapshot", () => {
       hungWorkerTimeoutMs: 10_000,
       stalledClientMs: 30_000,
       maxBodyBytes: 20_971_520,
-      blockWarningMs: 200,
+      blockWarningMs: 0,
       explainRequests: 1_000,
       dataDirectory: "",
       timeZone: "UTC",

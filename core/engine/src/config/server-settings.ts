@@ -49,7 +49,7 @@ export interface ServerSettings {
   readonly maxBodyBytes: number;
   /** Bytes of bodies and unread replies that a process holds. */
   readonly maxHeldBytes: number;
-  /** Minimum duration of an event-loop block that is reported with its plugin. 0 disables the monitor. */
+  /** Minimum duration of an event-loop block that is reported with its plugin. 0: none is, except in a supervised worker that may be hung. */
   readonly blockWarningMs: number;
   /** Requests whose steps are kept for who asks; 0 for none. */
   readonly explainRequests: number;

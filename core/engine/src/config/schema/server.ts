@@ -170,10 +170,10 @@ export const serverSchema = {
     block_warning: {
       type: "string",
       format: "duration",
-      default: "200ms",
+      default: "0s",
       description:
-        "A plugin that blocks the event loop for this time is named in the log and in `sluice_event_loop_blocks_total`. Other requests wait meanwhile. 0s disables it.",
-      examples: ["1s"],
+        "A plugin that blocks the event loop for this time is named in the log and in `sluice_event_loop_blocks_total`. Other requests wait meanwhile. It needs a thread of 14 MB, which attaches V8's debugger to the process during a block. 0s disables it, except in a supervised worker, for blocks of a second.",
+      examples: ["200ms"],
     },
     explain_requests: {
       type: "integer",
