@@ -52,7 +52,7 @@ export { prefixedState } from "./state/prefixed.ts";
 export { isStorable } from "./storable.ts";
 export { createEventReader } from "./stream/events.ts";
 export { type FormedEvents, FormedEventReader } from "./stream/formed-events.ts";
-export { type BatchSource, BatchedFrames, FrameBatch, batchesOf, startingWith } from "./stream/frame-batch.ts";
+export { arrivedFrames, type BatchSource, BatchedFrames, FrameBatch, batchesOf, startingWith } from "./stream/frame-batch.ts";
 export { FrameRun } from "./stream/frame-run.ts";
 export { StreamForm } from "./stream/stream-form.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Frame } from "@sluice/contract";
 import { chunkFrame, rawFrame } from "../openai/stream.ts";
 import { FrameRun } from "./frame-run.ts";
-import { BatchedFrames, batchesOf, type BatchSource, FrameBatch, startingWith } from "./frame-batch.ts";
+import { arrivedFrames, BatchedFrames, batchesOf, type BatchSource, FrameBatch, startingWith } from "./frame-batch.ts";
 
 /** A source of batches that records how it was closed. */
 function sourceOf(batches: readonly (readonly string[])[], failure?: Error) {
@@ -128,6 +128,19 @@ describe("the batches of a step's own frames", () => {
     await source.close();
     expect(isClosed).toBe(true);
     expect(await source.next()).toBeUndefined();
+  });
+});
+
+describe("frames that have arrived", () => {
+  it("come in batches of about 64 KiB", async () => {
+    const frames = Array.from({ length: 5 }, () => rawFrame("x".repeat(40_000)));
+    const source = batchesOf(arrivedFrames(frames));
+    const counts: (number | undefined)[] = [];
+    for (let batch = await source.next(); batch !== undefined; batch = await source.next()) counts.push(batch.frames.length);
+    expect(counts).toEqual([2, 2, 1]);
+    const closed = batchesOf(arrivedFrames(frames));
+    await closed.close();
+    expect(await closed.next()).toBeUndefined();
   });
 });
 

@@ -144,6 +144,35 @@ export function startingWith(first: readonly FrameBatch[], rest: BatchSource): B
   };
 }
 
+/** A batch of frames that have arrived ends with the frame that reaches this number of bytes. */
+const MAX_ARRIVED_BYTES = 64 * 1024;
+
+/** The frames of a stream that has arrived, in batches. */
+class ArrivedBatches implements BatchSource {
+  readonly #frames: readonly Frame[];
+  #at = 0;
+
+  constructor(frames: readonly Frame[]) {
+    this.#frames = frames;
+  }
+
+  async next(): Promise<FrameBatch | undefined> {
+    const from = this.#at;
+    for (let bytes = 0; this.#at < this.#frames.length && bytes < MAX_ARRIVED_BYTES; this.#at += 1)
+      bytes += bytesOf(this.#frames[this.#at] as Frame);
+    return this.#at === from ? undefined : new FrameBatch(this.#frames.slice(from, this.#at));
+  }
+
+  close(): void {
+    this.#at = this.#frames.length;
+  }
+}
+
+/** The frames of a stream that has arrived: of a whole reply, or of a stored one. */
+export function arrivedFrames(frames: readonly Frame[]): BatchedFrames {
+  return new BatchedFrames(new ArrivedBatches(frames));
+}
+
 /** The batches of frames. Frames of a step's own come one in a batch. */
 export function batchesOf(frames: AsyncIterable<Frame>): BatchSource {
   const known = (frames as { readonly [SOURCE]?: BatchSource })[SOURCE];

@@ -3,7 +3,7 @@
 import { bytesDocument } from "@sluice/kit/internals";
 import { isObject } from "@sluice/kit";
 import { openAttempt } from "@sluice/runtime";
-import { type FrameBatch, rawFrame } from "@sluice/kit/internals";
+import { arrivedFrames, type FrameBatch, rawFrame } from "@sluice/kit/internals";
 import type { Attempt, AttemptWriter, Frame, JsonDocument, Model, Reply, Usage } from "@sluice/contract";
 
 /** The facts about a stored reply besides its bytes. */
@@ -95,7 +95,7 @@ export function documentOfPayload(payload: Uint8Array): JsonDocument {
 
 /** A reply that gives these frames. */
 export function streamReply(frames: readonly Frame[]): Reply {
-  return { kind: "stream", status: 200, frames: inTurn(frames) };
+  return { kind: "stream", status: 200, frames: arrivedFrames(frames) };
 }
 
 /** The record of a reply that was served from an entry. */
@@ -120,8 +120,4 @@ function lineOf(frame: Frame): string {
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
-}
-
-async function* inTurn(frames: readonly Frame[]): AsyncGenerator<Frame, void, undefined> {
-  yield* frames;
 }

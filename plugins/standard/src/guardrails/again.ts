@@ -1,6 +1,7 @@
 /** Requests a refused reply once more. The first reply is read to its end, so that its row has its cost. */
 
 import { defineSlot } from "@sluice/kit";
+import { type BatchSource, batchesOf, type FrameBatch } from "@sluice/kit/internals";
 import { discardReply, recordGuardrail, SERVED } from "@sluice/runtime";
 import { AskAgain, violation } from "@sluice/runtime/guard";
 import { type Exchange, type Frame, GatewayError, isGatewayError, type Next, type Reply } from "@sluice/contract";
@@ -8,10 +9,8 @@ import { mayAttemptAgain } from "../retry/attempt-budget.ts";
 
 /** Frames that are read of a refused stream after the refusal: its usage, and its end. */
 const MAX_READ_ON = 64;
-/** Maximum characters of a stream's frames that are kept until all of it is checked. */
-const MAX_KEPT_CHARACTERS = 32 * 1024 * 1024;
-/** What a frame without a text is taken for. */
-const PARSED_FRAME_CHARACTERS = 256;
+/** Maximum bytes of a stream's frames that are kept until all of it is checked. */
+const MAX_KEPT_BYTES = 32 * 1024 * 1024;
 const ASKED_AGAIN = defineSlot<true>("asked again");
 
 /** Checks a reply. `mayAskAgain`: a refusal with `askAgain` is thrown as `AskAgain`. */
@@ -52,32 +51,33 @@ export async function replyOrAnother(exchange: Exchange, next: Next, guard: Guar
   }
 }
 
-/** Frames that are not closed when a guardrail stops reading them: `finish` is called afterwards, and knows why it stopped. */
-export class ReadOn implements AsyncIterable<Frame> {
-  readonly #frames: AsyncIterator<Frame>;
+/** Batches that are not closed when a guardrail stops reading them: `finish` is called afterwards, and knows why it stopped. */
+export class ReadOn implements BatchSource {
+  readonly #source: BatchSource;
   #isOpen = true;
 
   constructor(frames: AsyncIterable<Frame>) {
-    this.#frames = frames[Symbol.asyncIterator]();
+    this.#source = batchesOf(frames);
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<Frame> {
-    return {
-      next: async () => {
-        const next = await this.#frames.next();
-        if (next.done === true) this.#isOpen = false;
-        return next;
-      },
-    };
+  async next(): Promise<FrameBatch | undefined> {
+    const batch = await this.#source.next();
+    if (batch === undefined) this.#isOpen = false;
+    return batch;
+  }
+
+  close(): void {
+    // `finish` closes the source.
   }
 
   /** Reads on to the end of a stream that is asked for again: its usage comes last. Any other one is closed. A second call has no effect. */
   async finish(error: unknown): Promise<void> {
-    const most = error instanceof AskAgain ? MAX_READ_ON : 0;
+    const max = error instanceof AskAgain ? MAX_READ_ON : 0;
     try {
-      for (let count = 0; this.#isOpen && count < most; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
-        if ((await this.#frames.next()).done === true) this.#isOpen = false;
+      for (let count = 0; this.#isOpen && count < max;) {
+        // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+        const batch = await this.next();
+        count += batch?.frames.length ?? 0;
       }
     } catch {
       // Its row says how it ended; its text is refused already.
@@ -85,19 +85,24 @@ export class ReadOn implements AsyncIterable<Frame> {
     }
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await this.#frames.return?.();
+    await this.#source.close();
   }
 }
 
-/** All frames of a stream: none is written before its last text is checked. */
-export async function framesToTheEnd(frames: AsyncIterable<Frame>): Promise<Frame[]> {
-  const kept: Frame[] = [];
-  let characters = 0;
-  for await (const frame of frames) {
-    characters += frame.raw?.length ?? PARSED_FRAME_CHARACTERS;
-    if (characters > MAX_KEPT_CHARACTERS)
+/** All batches of a stream: none is written before its last text is checked. */
+export async function batchesToTheEnd(source: BatchSource): Promise<FrameBatch[]> {
+  const kept: FrameBatch[] = [];
+  let bytes = 0;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+    const batch = await source.next();
+    if (batch === undefined) return kept;
+    bytes += batch.bytes;
+    if (bytes > MAX_KEPT_BYTES) {
+      // oxlint-disable-next-line no-await-in-loop -- the stream ends here.
+      await source.close();
       throw new GatewayError("upstream_invalid_response", "The reply is longer than the guardrails may hold back.");
-    kept.push(frame);
+    }
+    kept.push(batch);
   }
-  return kept;
 }

@@ -1,6 +1,6 @@
 /** Reads guarded streams to their first text, so that an early block is still an error reply with its own status. */
 
-import { type BatchSource, BatchedFrames, batchesOf, FrameBatch, startingWith } from "@sluice/kit/internals";
+import { type BatchSource, BatchedFrames, batchesOf, type FrameBatch, startingWith } from "@sluice/kit/internals";
 import type { StreamDialect } from "@sluice/runtime/guard";
 import type { Frame } from "@sluice/contract";
 
@@ -16,7 +16,7 @@ export async function primed(frames: AsyncIterable<Frame>, dialect: StreamDialec
   while (count < MAX_PRIMED) {
     // oxlint-disable-next-line no-await-in-loop -- frames come one after the other.
     const batch = await source.next();
-    if (batch === undefined) return new BatchedFrames(startingWith(first, NOTHING));
+    if (batch === undefined) return readAlready(first);
     first.push(batch);
     count += batch.frames.length;
     if (batch.frames.some((frame) => hasContent(frame, dialect))) break;
@@ -25,8 +25,8 @@ export async function primed(frames: AsyncIterable<Frame>, dialect: StreamDialec
 }
 
 /** The frames of a stream that was read to its end. */
-export function readAlready(frames: Frame[]): AsyncIterable<Frame> {
-  return new BatchedFrames(startingWith(frames.length === 0 ? [] : [new FrameBatch(frames)], NOTHING));
+export function readAlready(batches: readonly FrameBatch[]): AsyncIterable<Frame> {
+  return new BatchedFrames(startingWith(batches, NOTHING));
 }
 
 function hasContent(frame: Frame, dialect: StreamDialect): boolean {

@@ -9,10 +9,9 @@ import {
   checkTexts,
   type GuardrailSet,
 } from "@sluice/runtime/guard";
-import { type BodyText, withTexts } from "@sluice/kit/internals";
-import { chunkFrame } from "@sluice/kit/internals";
+import { BatchedFrames, batchesOf, type BodyText, chunkFrame, withTexts } from "@sluice/kit/internals";
 import { type Exchange, type Frame, type Operation, type Reply, type StreamReply } from "@sluice/contract";
-import { framesToTheEnd, ReadOn } from "./again.ts";
+import { batchesToTheEnd, ReadOn } from "./again.ts";
 import { guardBytes } from "./native.ts";
 import { primed, readAlready } from "./prime.ts";
 import type { ReplyConfig } from "./config.ts";
@@ -69,7 +68,7 @@ async function guardStream(
   const isObserving = config.stream === "observe";
   const sets = config.order === "sequence" && !isObserving ? enforced.each() : [isObserving ? set.restorers() : enforced];
   const source = config.keepsWhole ? new ReadOn(reply.frames) : undefined;
-  let frames: AsyncIterable<Frame> = source ?? reply.frames;
+  let frames: AsyncIterable<Frame> = source === undefined ? reply.frames : new BatchedFrames(source);
   for (const [index, one] of (sets.length === 0 ? [set.none()] : sets).entries()) {
     frames = guardFrames(
       frames,
@@ -87,8 +86,7 @@ async function guardStream(
   }
   if (source === undefined) return { ...reply, frames: await primed(frames, chatStream) };
   try {
-    const kept = await framesToTheEnd(frames);
-    return { ...reply, frames: readAlready(kept) };
+    return { ...reply, frames: readAlready(await batchesToTheEnd(batchesOf(frames))) };
   } catch (error) {
     await source.finish(error);
     throw error;

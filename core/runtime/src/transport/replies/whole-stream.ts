@@ -1,8 +1,8 @@
 /** A whole reply for a client that asked for a stream. */
 
-import type { Frame, JsonObject, JsonValue, StreamReply } from "@sluice/contract";
+import type { JsonObject, JsonValue, StreamReply } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
-import { chunkFrame } from "@sluice/kit/internals";
+import { arrivedFrames, chunkFrame } from "@sluice/kit/internals";
 
 /**
  * The stream of a whole chat completion: one chunk with the whole answer, and the usage chunk where
@@ -13,11 +13,7 @@ export function wholeAsStream(reply: JsonObject, includeUsage: boolean): StreamR
   const base = { ...names, object: "chat.completion.chunk" };
   const frames = [chunkFrame({ ...base, choices: Array.isArray(choices) ? choices.map(asDelta) : [] })];
   if (includeUsage && isObject(usage)) frames.push(chunkFrame({ ...base, choices: [], usage }));
-  return { kind: "stream", status: 200, frames: inTurn(frames) };
-}
-
-async function* inTurn(frames: readonly Frame[]): AsyncGenerator<Frame, void, undefined> {
-  yield* frames;
+  return { kind: "stream", status: 200, frames: arrivedFrames(frames) };
 }
 
 function asDelta(choice: JsonValue): JsonValue {
