@@ -1,6 +1,5 @@
 /** Several upstream calls for one image request, when a call makes fewer images than requested. */
 
-import { isObject } from "@sluice/kit";
 import { writtenDocument } from "@sluice/kit/internals";
 import {
   GatewayError,
@@ -10,10 +9,12 @@ import {
   type Reply,
   type WholeReply,
 } from "@sluice/contract";
-import { callInParts, type PartCaller } from "./part-calls.ts";
+import { callInParts, type PartCaller, sumOf, usagesOf } from "./part-calls.ts";
 
 /** Maximum of calls for one request: the reference API's bound of `n`. */
 const MAX_CALLS = 10;
+/** The members of an image reply's usage. */
+const TOKENS = ["input_tokens", "output_tokens", "total_tokens"] as const;
 
 /**
  * Answers an image request with parallel calls. Each call is an attempt with a row of its own. A failed call fails the request
@@ -39,19 +40,11 @@ export async function callForImages(request: ProviderRequest, imagesPerCall: num
 
 /** One reply of several: the first one's members, the images of all in the order of the calls, the sum of the tokens. */
 function join(replies: readonly JsonObject[]): WholeReply {
-  const usages = replies.map(({ usage }) => usage).filter(isObject);
+  const usages = usagesOf(replies);
   const value: JsonObject = {
     ...replies[0],
     data: replies.flatMap(({ data }) => data as readonly JsonValue[]),
-    ...(usages.length > 0 ? { usage: sum(usages) } : {}),
+    ...(usages.length > 0 && { usage: Object.fromEntries(TOKENS.map((name) => [name, sumOf(usages, name)])) }),
   };
   return { kind: "whole", status: 200, document: writtenDocument(value) };
-}
-
-function sum(usages: readonly JsonObject[]): JsonObject {
-  const total: Record<string, number> = {};
-  for (const name of ["input_tokens", "output_tokens", "total_tokens"]) {
-    total[name] = usages.reduce((tokens, usage) => tokens + (Number(usage[name]) || 0), 0);
-  }
-  return total;
 }

@@ -1,8 +1,6 @@
 /** Several upstream calls for one embeddings request, when a call takes fewer inputs than it has. */
 
-import { isObject } from "@sluice/kit";
-import { writtenDocument } from "@sluice/kit/internals";
-import { inputCount } from "@sluice/kit/internals";
+import { inputCount, writtenDocument } from "@sluice/kit/internals";
 import {
   GatewayError,
   type JsonObject,
@@ -11,7 +9,7 @@ import {
   type Reply,
   type WholeReply,
 } from "@sluice/contract";
-import { callInParts, type PartCaller } from "./part-calls.ts";
+import { callInParts, type PartCaller, sumOf, usagesOf } from "./part-calls.ts";
 
 /** Maximum of calls for one request: each is a row of the ledger. */
 const MAX_CALLS = 256;
@@ -45,13 +43,10 @@ function join(replies: readonly JsonObject[], inputsPerCall: number): WholeReply
   const data = replies.flatMap(({ data: items }, part) =>
     (items as readonly JsonObject[]).map((item) => ({ ...item, index: Number(item.index ?? 0) + part * inputsPerCall })),
   );
-  const usages = replies.map(({ usage }) => usage).filter(isObject);
+  const usages = usagesOf(replies);
   const { usage: _first, ...members } = replies[0] as JsonObject;
-  const value: JsonObject = { ...members, data, ...(usages.length === replies.length ? { usage: sum(usages) } : {}) };
+  const tokens = sumOf(usages, "prompt_tokens");
+  const usage: JsonObject = { prompt_tokens: tokens, total_tokens: tokens };
+  const value: JsonObject = { ...members, data, ...(usages.length === replies.length && { usage }) };
   return { kind: "whole", status: 200, document: writtenDocument(value) };
-}
-
-function sum(usages: readonly JsonObject[]): JsonObject {
-  const promptTokens = usages.reduce((tokens, usage) => tokens + (Number(usage.prompt_tokens) || 0), 0);
-  return { prompt_tokens: promptTokens, total_tokens: promptTokens };
 }

@@ -1,5 +1,6 @@
 /** Splits one request into several upstream calls. */
 
+import { isObject } from "@sluice/kit";
 import type { JsonObject, ProviderRequest, Reply, WholeReply } from "@sluice/contract";
 
 /** Makes calls. Each is an attempt with a row of its own. */
@@ -34,4 +35,14 @@ export async function callInParts(
   const failed = ended.find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return replies;
+}
+
+/** The usage of replies that have one. */
+export function usagesOf(replies: readonly JsonObject[]): readonly JsonObject[] {
+  return replies.map(({ usage }) => usage).filter(isObject);
+}
+
+/** The sum of one number of each usage. A missing one counts as zero. */
+export function sumOf(usages: readonly JsonObject[], name: string): number {
+  return usages.reduce((sum, usage) => sum + (Number(usage[name]) || 0), 0);
 }
