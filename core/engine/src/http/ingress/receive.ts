@@ -5,11 +5,10 @@ import type { ClientRequest, GatewayRequest, JsonDocument, Operation } from "@sl
 import { readBody } from "./bytes/body.ts";
 import { refuseCaseVariants } from "./case-variants.ts";
 import { receiveChat } from "./chat/chat.ts";
-import { codingOf } from "./bytes/decoded.ts";
 import { type Deployment, readDeployment, withDeployment } from "./deployment.ts";
 import { receiveEmbeddings } from "./embeddings.ts";
 import { receiveImages } from "./images.ts";
-import { checkMediaType, jsonStages, readJson } from "./bytes/json.ts";
+import { checkMediaType, knownCoding, jsonStages, readJson } from "./bytes/json.ts";
 import { hasNativeBody, nativeStages, withoutNativeBody } from "./passthrough.ts";
 import { receiveSpend } from "./spend.ts";
 import { inSlices, isLarge, type Stages } from "./bytes/stages.ts";
@@ -43,7 +42,8 @@ export async function receiveRequest(
 ): Promise<GatewayRequest | undefined> {
   if (operation === "passthrough") {
     if (!hasNativeBody(client)) return withoutNativeBody(client);
-    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, hold });
+    // The upstream gets the body without its coding: what is checked is what it reads.
+    const native = await readBody(message, { maxBytes, deadlineMs: BODY_DEADLINE_MS, coding: knownCoding(message), hold });
     return inSlices(nativeStages(native, message.headers["content-type"], client), native.length);
   }
   const receive = RECEIVERS[operation];
@@ -51,11 +51,10 @@ export async function receiveRequest(
   if (receive === undefined || (operation === "spend" && client.method !== "POST")) return undefined;
   const deployment = readDeployment(client, isProvider);
   checkMediaType(message);
-  const coding = codingOf(message);
   const bytes = await readBody(message, {
     maxBytes: Math.min(maxBytes, MAX_BYTES[operation] ?? maxBytes),
     deadlineMs: BODY_DEADLINE_MS,
-    coding: coding === "unknown" ? undefined : coding,
+    coding: knownCoding(message),
     hold,
   });
   // A small body is read without stages, which would cost more than they save.

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { GatewayError, type JsonDocument, type JsonObject } from "@sluice/contract";
 import { isObject } from "@sluice/kit";
 import { type Member, parsedDocument, parseInSlices, readMembers, type ShapeFault, type Sliced } from "@sluice/kit/internals";
-import { codingOf } from "./decoded.ts";
+import { type Coding, codingOf } from "./decoded.ts";
 import { refuseDangerousMembers } from "../dangerous-members.ts";
 import type { Stages } from "./stages.ts";
 
@@ -21,14 +21,19 @@ const STEERING: ReadonlyMap<string, number> = new Map(
   ),
 );
 
+/** The coding of a body. Throws `unsupported_media_type` for one that the gateway does not read. */
+export function knownCoding(request: IncomingMessage): Coding | undefined {
+  const coding = codingOf(request);
+  if (coding !== "unknown") return coding;
+  throw new GatewayError(
+    "unsupported_media_type",
+    "The body's content-encoding is not accepted; send gzip, deflate or no content-encoding.",
+  );
+}
+
 /** Refuses what is not JSON by its headers. Throws `unsupported_media_type`. */
 export function checkMediaType(request: IncomingMessage): void {
-  if (codingOf(request) === "unknown") {
-    throw new GatewayError(
-      "unsupported_media_type",
-      "The body's content-encoding is not accepted; send gzip, deflate or no content-encoding.",
-    );
-  }
+  knownCoding(request);
   const type = request.headers["content-type"];
   if (type === "application/json") return;
   const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";");
