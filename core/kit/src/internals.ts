@@ -57,17 +57,11 @@ export { FrameRun } from "./stream/frame-run.ts";
 export { StreamForm } from "./stream/stream-form.ts";
 export { type ConnectionPlace, ConnectionPlaces } from "./transport/connections/places.ts";
 export { undici } from "./transport/connections/undici.ts";
+export type { SendOptions, UpstreamResponse } from "./transport/calls/call-handler.ts";
 export { asGatewayError } from "./transport/errors.ts";
 export { ResponseBody } from "./transport/replies/body.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
 export { nextTurn } from "./transport/turns.ts";
-export {
-  type Dispatching,
-  type SendOptions,
-  Upstream,
-  type UpstreamOptions,
-  type UpstreamResponse,
-  upstreamKey,
-} from "./transport/upstream.ts";
+export { type Dispatching, Upstream, type UpstreamOptions, upstreamKey } from "./transport/upstream.ts";
 export { DURATION_PATTERN } from "./units/duration.ts";
 export { TimeLimit, unlessAborted } from "./waiting.ts";

@@ -1,0 +1,199 @@
+/** One call on a connection: undici's callbacks, the gateway's timers, and the repetition after a stale connection. */
+
+import type { Dispatcher } from "undici";
+import { type AttemptWriter, GatewayError, type ProviderTimeouts } from "@sluice/contract";
+import type { Connection, ConnectionHandler } from "../connections/connections.ts";
+import type { ConnectionPlace } from "../connections/places.ts";
+import { asError, isConnectionLost, transportError } from "../errors.ts";
+import { ResponseBody } from "../replies/body.ts";
+import { CallWaits } from "./call-waits.ts";
+
+/** Options of one call. */
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly timeouts: ProviderTimeouts;
+  /** The attempt that records when the call was written in full. Absent: not recorded. */
+  readonly attempt?: AttemptWriter;
+  /** The call's connection place. It is released when the connection is free again. */
+  readonly place?: ConnectionPlace | undefined;
+}
+
+/** The head of an upstream's response, and its body. */
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: ResponseBody;
+}
+
+/** Maximum number of response headers. */
+const MAX_HEADERS = 200;
+/** Maximum interim responses (1xx) before the final one. */
+const MAX_INTERIM_RESPONSES = 20;
+/** What a call refers to until it is over. */
+interface OpenCall {
+  readonly options: SendOptions;
+  readonly resolve: (response: UpstreamResponse) => void;
+  readonly reject: (error: unknown) => void;
+  readonly onAbort: () => void;
+}
+
+/**
+ * undici's callbacks for one call: start, response, data …, end or error. undici refers to the last handler of each connection, so
+ * a handler lets go of its exchange when the call is over.
+ */
+export class CallHandler implements ConnectionHandler {
+  connection: Connection | undefined;
+  /** `undefined` when undici reported the end or the error. */
+  #call: OpenCall | undefined;
+  readonly #idleMs: number;
+  /** Sends the call again; `undefined` after that. */
+  #replay: ((handler: CallHandler) => void) | undefined;
+  readonly #isRepeatable: boolean;
+  #isReused = false;
+  /** The request was written in full, and the time has passed in which a loss proves that it was not read. */
+  #isDelivered = false;
+  #hasAnswered = false;
+  #interimResponses = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #body: ResponseBody | undefined;
+  /** For the head of the response, then for more of its body. */
+  readonly #waits = new CallWaits();
+  #failure: unknown;
+
+  constructor(
+    method: string,
+    options: SendOptions,
+    resolve: (response: UpstreamResponse) => void,
+    reject: (error: unknown) => void,
+    replay: (handler: CallHandler) => void,
+  ) {
+    const { signal, timeouts } = options;
+    const onAbort = (): void => this.#fail(signal.reason);
+    this.#call = { options, resolve, reject, onAbort };
+    this.#replay = replay;
+    this.#isRepeatable = method !== "POST" && method !== "PATCH";
+    this.#idleMs = timeouts.idleMs;
+    signal.addEventListener("abort", onAbort);
+    const { firstByteMs } = timeouts;
+    // Covers the opening of a connection too: undici's headersTimeout does not fire during 1xx
+    // replies.
+    this.#waits.begin(firstByteMs, () =>
+      this.#fail(new GatewayError("upstream_timeout", `The upstream sent no response within ${firstByteMs} ms.`)),
+    );
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    const { connection } = this;
+    if (connection !== undefined) this.#isReused = connection.calls++ > 0;
+    if (this.#failure !== undefined) controller.abort(asError(this.#failure));
+  }
+
+  onRequestSent(): void {
+    this.#call?.options.attempt?.sent();
+    if (!this.#isReused || this.#isRepeatable || this.#replay === undefined) return;
+    this.#waits.beginRace(this.connection?.openedInMs ?? 0, () => {
+      this.#isDelivered = true;
+    });
+  }
+
+  onResponseStarted(): void {
+    this.#hasAnswered = true;
+    this.#waits.endRace();
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: UpstreamResponse["headers"]): void {
+    if (status < 200) {
+      if (++this.#interimResponses > MAX_INTERIM_RESPONSES) this.#fail(unreadable("The upstream sent interim responses only."));
+      return;
+    }
+    if (isLongList(controller.rawHeaders)) {
+      this.#fail(unreadable(`The upstream's response has more than ${MAX_HEADERS} headers.`));
+      return;
+    }
+    this.#awaitMore();
+    this.#body = new ResponseBody(controller, (reason) => this.#fail(reason));
+    this.#call?.resolve({ status, headers, body: this.#body });
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#waits.restart();
+    this.#body?.push(chunk);
+  }
+
+  #awaitMore(): void {
+    this.#waits.begin(this.#idleMs, () => this.#onIdle());
+  }
+
+  #onIdle(): void {
+    // Paused by the gateway: the reader is slow, not the upstream.
+    if (this.#body?.isPaused === true) this.#awaitMore();
+    else this.#fail(new GatewayError("upstream_timeout", `The upstream sent nothing for ${this.#idleMs} ms.`));
+  }
+
+  onResponseEnd(): void {
+    this.#settle();
+    this.#body?.end();
+    this.#release();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const replay = this.#replay;
+    this.#waits.endRace();
+    // The upstream closed the connection while the call was on its way, and has not read it (RFC
+    // 9112 9.3.1).
+    if (replay !== undefined && this.#isStale() && isConnectionLost(error)) {
+      this.#replay = undefined;
+      this.#controller = undefined;
+      this.#call?.options.attempt?.unbilled();
+      replay(this);
+      return;
+    }
+    this.#settle();
+    const failure = this.#failure ?? transportError(error);
+    if (this.#body === undefined) this.#call?.reject(failure);
+    else this.#body.fail(failure);
+    this.#release();
+  }
+
+  /**
+   * Whether the connection was reused and closed before the upstream can have processed the call. undici also fails calls that
+   * it has not begun when their connection is reset; those have no controller.
+   */
+  #isStale(): boolean {
+    if (this.#hasAnswered || this.#isDelivered || this.#failure !== undefined) return false;
+    return this.#isReused || (this.#controller === undefined && (this.connection?.calls ?? 0) > 0);
+  }
+
+  /** Ends the call from the gateway's side; the socket is destroyed, never reused. */
+  #fail(reason: unknown): void {
+    this.#failure ??= reason;
+    this.#settle();
+    if (this.#body === undefined) this.#call?.reject(this.#failure);
+    else this.#body.fail(this.#failure);
+    this.#controller?.abort(asError(this.#failure));
+  }
+
+  #settle(): void {
+    this.#waits.end();
+    if (this.#call !== undefined) this.#call.options.signal.removeEventListener("abort", this.#call.onAbort);
+  }
+
+  /** Frees the place, and lets go of what the call referred to. */
+  #release(): void {
+    this.#call?.options.place?.release();
+    this.#call = undefined;
+    this.#replay = undefined;
+    this.#controller = undefined;
+    this.#body = undefined;
+  }
+}
+
+function unreadable(message: string): GatewayError {
+  return new GatewayError("upstream_invalid_response", message);
+}
+
+/** Raw headers alternate names and values. */
+function isLongList(raw: Dispatcher.DispatchController["rawHeaders"]): boolean {
+  return Array.isArray(raw) && raw.length > 2 * MAX_HEADERS;
+}
