@@ -2,7 +2,7 @@
 
 import type { Exchange, Slots } from "@sluice/contract";
 
-/** What a slot needs of an exchange. */
+/** The members of an exchange that a slot needs. */
 type Holder = Pick<Exchange, "slots">;
 
 /** A typed place on every exchange. Reading it costs as much as reading a member of an array. */

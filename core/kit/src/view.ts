@@ -1,7 +1,7 @@
 /**
- * Views: an exchange over another one, for inner steps that run beside others. A view begins as the exchange beneath it is, and what
- * a step sets stays in the view. A *branch* is a view whose result may be adopted: of a hedge, a shared call, a step with a time
- * limit. A view *apart* has slots and notes of its own and is never adopted: a step in shadow.
+ * Views: an exchange over another one, for inner steps that run beside others. A view begins with the state of the exchange beneath
+ * it. What a step sets stays in the view. A *branch* is a view whose result may be adopted: hedges, shared calls and steps with a
+ * time limit use it. A view *apart* has slots and notes of its own and is never adopted: steps in shadow use it.
  */
 
 import type {
@@ -39,7 +39,7 @@ export interface Branch extends Exchange {
   adopt(): void;
 }
 
-/** What a view apart has in place of what a branch shares. */
+/** The parts that a view apart has for itself and a branch shares. */
 export interface Apart {
   readonly slots: Slots;
   readonly attempts: readonly Attempt[];
@@ -64,10 +64,10 @@ export function branchOf(parent: Exchange, controller?: AbortController): Branch
   return new ExchangeView(parent, controller, undefined) as Branch;
 }
 
-/** A view apart, with the state of the exchange beneath at this moment. */
+/** A view apart, with the present state of the exchange beneath. */
 export function viewApart(beneath: Exchange, apart: Apart): ViewApart {
   const view = new ExchangeView(beneath, undefined, apart);
-  // Copied now: the exchange beneath goes on beside the view.
+  // Copied now: the exchange beneath changes later.
   void view.headers;
   return view;
 }
@@ -81,7 +81,7 @@ class ExchangeView implements Exchange {
   readonly client: ClientRequest;
   readonly lifetime: Lifetime;
   readonly slots: Slots;
-  /** Of a view apart they are read only. */
+  /** Read only in a view apart. */
   readonly attempts: AttemptWriter[];
   aroundRead: Branch["aroundRead"] = undefined;
   request: GatewayRequest | undefined;

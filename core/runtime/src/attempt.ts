@@ -64,7 +64,7 @@ export function openAttempt(start: AttemptStart): AttemptWriter {
   return new AttemptState(start);
 }
 
-/** A running attempt, outside any list, with what an attempt says of its call: a reply of that call is handed on once more. */
+/** A running attempt outside any list, with the facts of another attempt's call: its reply is served once more. */
 export function copyAttempt(attempt: Attempt, startedAtMs: number): AttemptWriter {
   const { target, model, provider, document, upstreamMs, upstreamStatus, upstreamRequestId, completionId } = attempt;
   const { droppedEvents, suspectUsage } = attempt;

@@ -1,4 +1,4 @@
-/** What the engine does for an exchange on a step's request: read the body, open attempts, count kept bytes. */
+/** Services of the engine for the steps of an exchange: reading the body, opening attempts, counting kept bytes. */
 
 import type { Admission, AttemptWriter, Exchange, GatewayRequest, JsonDocument, Target } from "@sluice/contract";
 import { defineSlot } from "@sluice/kit";

@@ -4,8 +4,8 @@ import type { Attempt, AttemptWriter, Cost, Exchange, GuardrailOutcome, JsonObje
 import { defineSlot } from "@sluice/kit";
 
 /**
- * What is counted of an attempt whose usage was not reported: `observed`, its prompt and what was read of its reply, which may be
- * nothing; `longest_output`, its prompt and the longest reply that it may have had.
+ * The parts that are counted of an attempt without a reported usage. `observed`: its prompt and the part of its reply that was read,
+ * which may be empty. `longest_output`: its prompt and the longest possible reply.
  */
 export type UsageEstimate = "observed" | "longest_output";
 
@@ -14,9 +14,9 @@ export type UsageEstimate = "observed" | "longest_output";
  * rule is written in one place. Its functions must not throw.
  */
 export interface Billing {
-  /** What an attempt costs, by what is known of it. */
+  /** The cost of an attempt, from the facts about it. */
   price(attempt: Attempt, exchange: Exchange): Cost;
-  /** What is counted of an attempt that has no usage, although it did not answer. `undefined`: nothing. */
+  /** The estimate for an attempt that did not answer and has no usage. `undefined`: nothing is estimated. */
   estimate?(attempt: Attempt, exchange: Exchange): UsageEstimate | undefined;
   /** Members for the metadata of its row: the rule by which it was billed. `undefined`: none. */
   describe?(attempt: Attempt, exchange: Exchange): JsonObject | undefined;
@@ -25,7 +25,7 @@ export interface Billing {
 /** Set by the step `cost`. Without it, rows say `unpriced`. */
 export const BILLING = defineSlot<Billing>("billing");
 
-/** What an attempt costs; `undefined` without billing. */
+/** The cost of an attempt; `undefined` without billing. */
 export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undefined {
   return BILLING.get(exchange)?.price(attempt, exchange);
 }
@@ -46,7 +46,7 @@ export function recordGuardrail(exchange: Exchange, outcome: GuardrailOutcome): 
   else outcomes.push(outcome);
 }
 
-/** What guardrails did so far. A reply is fit for a cache when, at the end, none blocked, edited or failed. */
+/** The results of guardrails so far. A reply may be cached when, at the end, no guardrail blocked, edited or failed. */
 export function guardrailOutcomes(exchange: Pick<Exchange, "slots">): readonly GuardrailOutcome[] {
   return OUTCOMES.get(exchange) ?? NO_OUTCOMES;
 }

@@ -48,7 +48,7 @@ export function maxOutputTokens(model: string): number {
   return MAX_OUTPUT.find(([pattern]) => pattern.test(model))?.[1] ?? MAX_OUTPUT_SINCE;
 }
 
-/** How a model is asked to think. */
+/** The form in which a model takes a request to think. */
 export function thinkingOf(model: string): "none" | "budget" | "adaptive" {
   if (THOUGHTLESS.test(model)) return "none";
   return BUDGETED.test(model) ? "budget" : "adaptive";

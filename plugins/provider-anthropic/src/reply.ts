@@ -112,7 +112,7 @@ function readUsage(usage: JsonObject): Usage | undefined {
   });
 }
 
-/** A translator of one stream of events. `names` is asked for once, when a call begins. */
+/** A translator of one stream of events. `names` is called once, when a tool call begins. */
 export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     const blocks: Blocks = new Map();
@@ -171,7 +171,7 @@ function start(event: JsonObject, blocks: Blocks, writer: ChunkWriter, names: ()
   }
 }
 
-/** A piece of a text or of a call's arguments is all that its event says. */
+/** An event with a piece of a text, or of a call's arguments, has nothing else. */
 const TEXT_FORM: EventForm = { texts: [["delta", "text"]] };
 const ARGUMENTS_FORM: EventForm = { texts: [["delta", "partial_json"]] };
 

@@ -123,8 +123,8 @@ function toolOf(tool: Chat.ToolDefinition, names: ToolNames.NameMap, refuse: Cha
 }
 
 /**
- * Thinking: the API's own way as it is, an effort as the model takes it. Where the API would refuse it, beside a forced choice of
- * tools or in a turn whose signed thoughts the client lost, it is left out for this request.
+ * Thinking. The API's own form is sent unchanged; an effort is sent in the form that the model takes. It is left out where the API
+ * would refuse it: beside a forced choice of tools, and in a turn whose signed thoughts the client lost.
  */
 function thought(chat: Chat.Request, model: string, maxTokens: number): JsonObject {
   const { thinking, reasoningEffort: effort, refuse } = chat;

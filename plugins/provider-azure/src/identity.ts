@@ -1,5 +1,5 @@
 /**
- * Entra tokens, by one of three identities: an application with a secret or with a token of its cluster's
+ * Entra tokens, by one of three identities: an application with a secret, an application with a token of its cluster
  * (learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow, first and third case;
  * learn.microsoft.com/azure/aks/workload-identity-overview), and the machine's own
  * (learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token, "Get a token using HTTP").
@@ -37,7 +37,7 @@ export function openIdentity(config: AzureConfig, host: Host): Tokens.Source | u
     return Tokens.open(host, [url, client, secret.reveal(), scope], { name: secret.name, request });
   }
   if (file === undefined) return undefined;
-  // The cluster writes the file anew every hour: it is read for each fetch.
+  // The cluster replaces the file every hour: each fetch reads it.
   const request = async () => proven({ client_assertion_type: ASSERTION_TYPE, client_assertion: await readToken(file) });
   return Tokens.open(host, [url, client, file, scope], { name: "workload identity", request });
 }

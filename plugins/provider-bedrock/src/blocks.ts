@@ -87,7 +87,7 @@ export function cachePoint({ cacheControl }: { readonly cacheControl?: JsonObjec
   return [{ cachePoint: { type: "default", ...(withTtl && (ttl === "5m" || ttl === "1h") ? { ttl } : {}) } }];
 }
 
-/** The API wants a text beside a document (`Message.content` of the SDK). */
+/** The API requires a text beside a document (`Message.content` of the SDK). */
 function checkDocuments(parts: readonly Part[], refuse: Refuse): void {
   const document = parts.find(({ kind }) => kind === "document");
   if (document !== undefined && !parts.some(({ kind }) => kind === "text"))

@@ -38,8 +38,8 @@ const MAX_WAIT_MS = 15_000;
 export type ChainLoader = (profile: string | undefined, region: string) => Promise<CredentialSource>;
 
 /**
- * The chain of AWS: environment, profile, SSO, web identity, container, instance. Its package is loaded with the first call, and
- * asked once for all waiting callers. Throws `upstream_auth_failed` when it gives none.
+ * The chain of AWS: environment, profile, SSO, web identity, container, instance. Its package is loaded by the first call, and
+ * called once for all waiting callers. Throws `upstream_auth_failed` when it has no credentials.
  */
 export function chainCredentials(
   profile: string | undefined,

@@ -38,7 +38,7 @@ const cohere = (dimensions: boolean): EmbeddingFamily => ({
   native: ["input_type", "truncate"],
   body: (texts, asked) => ({
     texts,
-    // The model wants to know what the vectors are for; the reference API has no word for it.
+    // The model requires the purpose of the vectors. The reference API has no field for it.
     input_type: "search_document",
     embedding_types: ["float"],
     ...(asked.get("dimensions") === undefined ? {} : { output_dimension: sized(asked, dimensions) }),
@@ -87,7 +87,7 @@ function familyOf(model: string): EmbeddingFamily | undefined {
   return FAMILIES.find(([pattern]) => pattern.test(base))?.[1];
 }
 
-/** Inputs that one call takes. */
+/** Maximum inputs of one call. */
 export function inputsPerCall(model: string): number {
   return familyOf(model)?.inputsPerCall ?? Infinity;
 }

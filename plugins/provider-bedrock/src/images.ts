@@ -76,7 +76,7 @@ function familyOf(model: string): ImageFamily | undefined {
   return FAMILIES.find(([pattern]) => pattern.test(base))?.[1];
 }
 
-/** Images that one call makes. */
+/** Maximum images of one call. */
 export function imagesPerCall(model: string): number {
   return familyOf(model)?.imagesPerCall ?? Infinity;
 }
@@ -112,7 +112,7 @@ function object(asked: Fields.RequestFields, name: string): JsonObject {
 export function decodeImage(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
   const images = strings(reply.images);
-  // A reply of Stability has a reason for each image, null for one that is there.
+  // A reply of Stability has a reason for each image; null means that the image is present.
   const reason = strings(reply.finish_reasons)[0] ?? (typeof reply.error === "string" ? reply.error : undefined);
   if (images.length === 0) throw reason === undefined ? invalidReply("has no images") : refusal(reason);
   const { size, quality: wanted } = request.document.value;

@@ -6,14 +6,14 @@ import type { Feature, ModelTraits } from "@sluice/contract";
 const PROFILE_REGION = /^(?:us-gov|us|eu|apac|ap|jp|au|ca|sa|me|il|mx|global)\./;
 
 /**
- * The model behind an id: an inference profile and an ARN without what stands before. An application's own profile names no
- * model: its id stays.
+ * The model behind an id: an inference profile or an ARN without its prefix. An application's own profile names no model: its id
+ * stays.
  */
 export function baseModel(id: string): string {
   return id.slice(id.lastIndexOf("/") + 1).replace(PROFILE_REGION, "");
 }
 
-/** How a model is asked to think. */
+/** The form in which a model takes a request to think. */
 export type Thinking = "none" | "budget" | "adaptive" | "nova" | "effort" | "unknown";
 
 const THINKING: readonly (readonly [RegExp, Thinking])[] = [
@@ -65,7 +65,7 @@ export function supports(feature: Feature, model: string): boolean | undefined {
 
 /**
  * Where cache points may stand (docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html): Claude takes them everywhere,
- * Nova not among the tools. Other vendors refuse them; of an application's own profile the operator knows.
+ * Nova not among the tools. Other vendors refuse them. An application's own profile takes them: the operator knows its model.
  */
 export function cachePoints(model: string): { readonly messages: boolean; readonly tools: boolean; readonly ttl: boolean } {
   const base = baseModel(model);

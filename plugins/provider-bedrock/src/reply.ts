@@ -78,14 +78,14 @@ function thoughtText(thought: JsonValue | undefined): string {
   return isObject(said) && typeof said.text === "string" ? said.text : "";
 }
 
-/** A thought for the client to give back. One without a signature need not come back. */
+/** A thought for the client to send back. Without a signature, the client need not send it. */
 function thinkingBlock({ reasoningText: said, redactedContent: data }: JsonObject): JsonObject[] {
   if (typeof data === "string") return [{ type: "redacted_thinking", data }];
   if (!isObject(said) || typeof said.signature !== "string" || said.signature === "") return [];
   return [{ type: "thinking", thinking: typeof said.text === "string" ? said.text : "", signature: said.signature }];
 }
 
-/** A translator of one stream. `names` is asked for once, when a call begins. */
+/** A translator of one stream. `names` is called once, when a tool call begins. */
 export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   // A guardrail's trace comes with the usage: the finish that carries it waits for them.
   const isTraced = request.document.value.guardrailConfig !== undefined;
@@ -167,7 +167,7 @@ function start(
   writer.callStart(String(index), { id: toolUseId, name: names().toClient(name) });
 }
 
-/** A piece of a text or of a call's input is all that its event says; `p` pads events to hide the lengths of texts. */
+/** An event with a piece of a text, or of a call's input, has nothing else. `p` pads events to hide the lengths of texts. */
 const TEXT_FORM: EventForm = { texts: [["delta", "text"]], others: [["p"]] };
 const INPUT_FORM: EventForm = { texts: [["delta", "toolUse", "input"]], others: [["p"]] };
 
@@ -192,7 +192,7 @@ function delta(event: JsonObject, blocks: Map<JsonValue | undefined, Block>, wri
   }
 }
 
-/** A piece with what the block's start said of its kind: `{image: {format}}` and `{image: {source}}`. */
+/** A piece, joined with the facts of the block's start: `{image: {format}}` and `{image: {source}}`. */
 function joined(begun: JsonObject, piece: JsonObject): JsonObject {
   const entries = Object.entries(piece).map(([kind, value]): [string, JsonValue | undefined] => {
     const before = begun[kind];

@@ -135,7 +135,7 @@ function choiceOf(choice: Chat.OfferedTools["choice"], names: ToolNames.NameMap)
     case "named":
       return { tool: { name: names.toUpstream(choice.name) } };
     default:
-      // Not every model knows the choice; `auto` is what happens without it.
+      // Not every model has the choice. Without it, models behave as with `auto`.
       return undefined;
   }
 }
@@ -161,7 +161,7 @@ function toolSpec(
 ): JsonObject {
   const { name, description, schema, schemaPath } = tool;
   if (schema.type !== "object") refuse(`${schemaPath}.type`, "a tool whose arguments are no object");
-  // A model that cannot hold itself to a schema refuses to be asked; without it the tool is what it was.
+  // A model without strict schemas refuses the field. The tool works without it.
   const isStrict = tool.strict === true && supports("schema", model) === true;
   const json = isNova(model)
     ? novaSchema(schema, schemaPath, refuse)

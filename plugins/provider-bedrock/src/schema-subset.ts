@@ -34,7 +34,7 @@ export const STRICT_SCHEMA: Schema.Subset = {
 const TELLING = new Set(["$schema", "$id", "$defs", "definitions", "title", "description", "additionalProperties"]);
 
 /**
- * A tool's schema for Nova: at its top nothing but type, properties and required
+ * A tool's schema for Nova: its top level has type, properties and required alone
  * (docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html; …/prompting-tool-troubleshooting.html names `$schema`,
  * `description`, `title` and `additionalProperties` as what makes it ignore a tool). References are inlined, constraints of the whole refused.
  */

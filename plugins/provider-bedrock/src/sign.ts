@@ -8,7 +8,7 @@ import type { CredentialSource } from "./credentials.ts";
 /** The name that signatures are made for; the API's endpoints are called otherwise. */
 const SERVICE = "bedrock";
 
-/** Signs calls with what `credentials` gives at that moment. Headers that a proxy may change are not signed. */
+/** Signs calls with the present result of `credentials`. Headers that a proxy may change are not signed. */
 export function createSigner(region: string, credentials: CredentialSource, clock: Clock): (call: HttpCall) => Promise<HttpCall> {
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256 });
   return async (call) => {

@@ -4,7 +4,7 @@ import { isObject } from "@sluice/kit";
 import { Embeddings, Fields, invalidField, Members, readJsonBody, readMediaUrl, tokenCount, usageOf } from "@sluice/kit/dialect";
 import type { DecodedReply, JsonObject, JsonValue, ProviderRequest, Usage } from "@sluice/contract";
 
-/** Inputs that one call takes. */
+/** Maximum inputs of one call. */
 export const INPUTS_PER_CALL = 96;
 /** The default purpose of a vector: it is stored and searched. */
 const INPUT_TYPE = "search_document";
@@ -37,7 +37,7 @@ function contentOf(input: string): JsonObject {
   return { content: [isImage(input) ? { type: "image_url", image_url: { url: input } } : { type: "text", text: input }] };
 }
 
-/** The one type of vectors that is asked for. The gateway makes base64 itself, so that its bytes are the reference API's. */
+/** The requested type of vectors. The gateway encodes base64 itself, so that the bytes are those of the reference API. */
 function embeddingType({ embedding_types: types }: JsonObject): string {
   if (types === undefined || types === null) return "float";
   const [type] = Array.isArray(types) ? (types as readonly JsonValue[]) : [types];
@@ -54,7 +54,7 @@ export function decodeEmbed(body: Uint8Array, request: ProviderRequest): Decoded
   return Embeddings.reply(request, Array.isArray(vectors) ? vectors : undefined, readUsage(reply.meta));
 }
 
-/** Text and image tokens are billed apart. Images that are billed by the piece (v3 models) are no tokens: unknown. */
+/** Text and image tokens are billed separately. v3 models bill images by the piece: their tokens are unknown. */
 function readUsage(meta: JsonValue | undefined): Usage | undefined {
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
   const texts = tokenCount(billed.input_tokens);

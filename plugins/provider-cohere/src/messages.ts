@@ -59,7 +59,7 @@ function userMessages({ parts }: Turn, { refuse }: MessageTerms, documents: Json
         part satisfies never;
     }
   }
-  // Documents stand beside the messages: without a word or a result the turn would be none.
+  // Cohere takes documents beside the messages: a turn of documents alone would be empty.
   const [first] = parts;
   if (blocks.length === 0 && messages.length === 0 && first !== undefined)
     refuse(first.path, "documents without a text beside them");

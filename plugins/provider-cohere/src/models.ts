@@ -18,7 +18,7 @@ export function supports(feature: Feature, model: string): boolean | undefined {
     case "audio":
     case "speech":
       return false;
-    // Texts alone; which kind a document has is not asked here.
+    // Texts only. The kind of a document is not checked here.
     case "documents":
       return undefined;
     default:

@@ -87,7 +87,7 @@ function checkFinish(native: string | undefined, said: string | undefined): void
     throw upstreamError({ failure: "server", message: said ?? "The upstream's model failed while it answered." });
 }
 
-/** A translator of one stream of events. `names` is asked for once, when a call begins. */
+/** A translator of one stream of events. `names` is called once, when a tool call begins. */
 export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     let map: ToolNames.NameMap | undefined;

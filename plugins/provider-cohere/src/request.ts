@@ -93,7 +93,7 @@ function tools(chat: Chat.Request, names: ToolNames.NameMap): JsonObject {
   const { tools: offered, choice } = offeredTools(chat);
   const functions = offered.filter((tool): tool is Chat.ToolDefinition => tool.kind === "function");
   if (functions.length === 0) return {};
-  // The API knows no names in a choice: what is not meant is not offered.
+  // A choice has no names in this API: only the allowed tools are offered.
   const kept = choice?.mode === "named" ? functions.filter(({ name }) => name === choice.name) : functions;
   const isStrict = functions.some((tool) => tool.strict === true);
   return Members.present({

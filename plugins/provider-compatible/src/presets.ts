@@ -47,17 +47,17 @@ export interface Preset {
   readonly maxIdCharacters?: number;
   /** Takes a budget of thoughts as `reasoning: {max_tokens}`. */
   readonly budget?: "reasoning";
-  /** Its usage comes unasked, and `stream_options` is nothing that it knows. */
+  /** It always sends the usage, and has no `stream_options`. */
   readonly tellsUsage?: true;
   /** Finish reasons of its own; `overloaded` is a failure. */
   readonly finish?: Compatible.OwnFinishReasons;
   readonly errors?: Compatible.ErrorWords;
-  /** Images are asked for by `width`, `height` and `response_format: base64`. */
+  /** Image requests have `width`, `height` and `response_format: base64`. */
   readonly images?: "pixels";
   /** Its own API beside OpenAI's endpoints. Absent: nothing is known of it. */
   readonly nativeApi?: {
     readonly endpoints: readonly NativeEndpoint[];
-    /** First segments of paths that stand beside the version and not below it. */
+    /** First segments of paths beside the version, not below it. */
     readonly prefixes?: readonly string[];
   };
   /** Features that none of its models has. */
@@ -148,8 +148,8 @@ export const PRESETS = {
     finish: { insufficient_system_resource: "overloaded" },
     lacks: ["images", "audio", "documents", "speech", "schema"],
   },
-  // docs.x.ai/docs/api-reference: reasoning models refuse stop and penalties, by model, so the provider says it. Of images it has
-  // neither sizes nor styles; a quality chooses the price of newer models.
+  // docs.x.ai/docs/api-reference: some reasoning models refuse stop and penalties. The provider answers those requests. Its images
+  // have neither sizes nor styles. The quality decides the price of newer models.
   xai: {
     nativeApi: { endpoints: [{ path: "v1/messages", model: "body", usage: "text" }] },
     baseUrl: "https://api.x.ai/v1",

@@ -17,8 +17,8 @@ const FNV_PRIME = 0x01000193;
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mOQz98EAAHxAUEEqQaTAAAAAElFTkSuQmCC";
 
 /**
- * A vector for each input, in pieces of JSON. The same words give the same vector, common words near ones; a token is a word or
- * a number. Throws before any work where it would be too much.
+ * A vector for each input, in pieces of JSON. Equal texts have equal vectors; texts with common words have near ones. A token is a
+ * word or a number. Throws before any work when the inputs exceed the bound.
  */
 export function echoEmbeddings({ document, replyModel }: ProviderRequest): Iterable<string> {
   const { input, dimensions, encoding_format: format } = document.value;
@@ -45,7 +45,7 @@ function* vectorPieces(
   yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify({ prompt_tokens: promptTokens, total_tokens: promptTokens })}}`;
 }
 
-/** The pixel, as often as it was asked for: in base64, or as a `data:` URL. */
+/** The pixel, `n` times: in base64, or as a `data:` URL. */
 export function echoImages({ document, createdSeconds }: ProviderRequest): JsonObject {
   const { n, prompt, response_format: format } = document.value;
   const image = format === "url" ? { url: `data:image/png;base64,${PIXEL}` } : { b64_json: PIXEL };

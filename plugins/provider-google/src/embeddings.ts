@@ -7,7 +7,7 @@ import type { DecodedReply, JsonObject, ProviderRequest } from "@sluice/contract
 /** Parameters of embeddings that the API has a way to say. */
 export const EMBEDDING_PARAMETERS = ["encoding_format", "dimensions"] as const;
 
-/** How one model is asked. */
+/** The form in which one model takes its inputs. */
 export interface EmbeddingMethod {
   /** The method in the URL. */
   readonly name: "batchEmbedContents" | "predict" | "embedContent";

@@ -21,7 +21,7 @@ export function readError(reply: ErrorReply): GatewayError {
   return readFailure(reply, (body) => failureOf(isObject(body.error) ? body.error : body));
 }
 
-/** The error that stands in an event of a stream, or in a 200. */
+/** The error in an event of a stream, or in a reply with status 200. */
 export function embeddedError(error: JsonObject): GatewayError {
   const { code } = error;
   return upstreamError({

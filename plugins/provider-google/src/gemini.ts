@@ -40,7 +40,7 @@ export const gemini = defineProvider<GeminiConfig>({
     },
   },
   create(config) {
-    // In a header, never in the query: queries stand in logs.
+    // In a header, never in the query: logs hold queries.
     const account = { "x-goog-api-key": config.api_key };
     return {
       capabilities: {

@@ -31,7 +31,7 @@ export function isClaude(model: string): boolean {
   return /^(?:publishers\/anthropic\/models\/)?claude/.test(model);
 }
 
-/** How a model is asked to think: by a level, within a budget, or not at all; and whether it can leave it. */
+/** The form in which a model takes a request to think: a level, a budget, or none; and whether thinking can be turned off. */
 export interface Thinking {
   readonly by: "level" | "budget" | "nothing";
   readonly isOptional: boolean;

@@ -13,7 +13,7 @@ export const OPERATIONS = ["chat", "embeddings", "images", "passthrough"] as con
 /** Parameters of all operations. */
 export const PARAMETERS: readonly string[] = [...new Set([...CHAT_PARAMETERS, ...EMBEDDING_PARAMETERS, ...IMAGE_PARAMETERS])];
 
-/** The call of a request: the method that stands behind the model in the URL, and the body. */
+/** The call of a request: the method, which follows the model in the URL, and the body. */
 export interface MethodCall {
   readonly method: string;
   readonly body: JsonObject;
@@ -53,7 +53,7 @@ export function decodeReply(body: Uint8Array, request: ProviderRequest): Decoded
   }
 }
 
-/** A model's name in a path. `@`, as in `claude-sonnet-4-5@20250929`, may stand there as it is. */
+/** A model's name in a path. `@`, as in `claude-sonnet-4-5@20250929`, is not escaped. */
 export function pathName(model: string): string {
   return encodeURIComponent(model).replaceAll("%40", "@");
 }

@@ -19,7 +19,7 @@ export interface PartTerms {
   readonly model: string;
   readonly names: ToolNames.NameMap;
   readonly refuse: Refuse;
-  /** Vertex AI wants the type of every file, and names files where the Gemini API does not. */
+  /** Vertex AI requires the type of every file, and takes names of files where the Gemini API does not. */
   readonly isVertex: boolean;
 }
 
@@ -59,7 +59,7 @@ const TYPES = Members.table<string>({
   wav: "audio/wav",
 });
 
-/** A turn as a content. `parts` is empty for a turn of thoughts alone: the model knows them by its signatures. */
+/** A turn as a content. `parts` is empty for a turn of thoughts alone: the API gets their signatures with calls and texts. */
 export function contentOf({ role, parts }: Turn, terms: PartTerms): JsonObject & { readonly parts: readonly JsonValue[] } {
   const isSigned = parts.some((part) => part.kind === "call" && signatureOf(part.extra) !== undefined);
   let isFirstCall = true;
@@ -163,7 +163,7 @@ function resultOf(part: Chat.ResultPart, terms: PartTerms): JsonObject {
   };
 }
 
-/** A response is an object: one that is JSON goes as it is, everything else under `output` or `error`, the API's own keys. */
+/** A response is an object. A JSON object is sent unchanged, everything else under `output` or `error`, the API's own keys. */
 function responseOf(text: string, isError: boolean): JsonObject {
   if (isError) return { error: text };
   if (text.trimStart().startsWith("{")) {

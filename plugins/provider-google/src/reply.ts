@@ -51,7 +51,7 @@ interface Content {
   signature: JsonObject | undefined;
 }
 
-/** The reply to a chat request. Throws `content_policy_violation` for a prompt that was blocked: there is no answer then. */
+/** The reply to a chat request. Throws `content_policy_violation` for a blocked prompt, which has no answer. */
 export function decodeContent(body: Uint8Array, request: ProviderRequest, names: ToolNames.NameMap): DecodedReply {
   const reply = readJsonBody(body);
   checkReply(reply);
@@ -75,7 +75,7 @@ export function decodeContent(body: Uint8Array, request: ProviderRequest, names:
   return chatReply(request, ...answers);
 }
 
-/** An event with one piece of text says nothing else; its counts are read of the last one. */
+/** An event with one piece of text has nothing else. The counts of the last event are read. */
 const TEXT_FORM: EventForm = {
   texts: [["candidates", 0, "content", "parts", 0, "text"]],
   others: ["promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "totalTokenCount"].map((name) => [
@@ -90,7 +90,7 @@ function isText({ content }: JsonObject): boolean {
   return parts.length === 1 && typeof parts[0]?.text === "string" && parts[0].thought !== true;
 }
 
-/** A translator of one stream. The dialect has no end mark: what was said when the connection ends is the whole. */
+/** A translator of one stream. The dialect has no end mark: the reply ends with the connection. */
 export function translateStream(request: ProviderRequest, names: () => ToolNames.NameMap): StreamTranslator {
   return createStreamTranslator(request, (writer) => {
     let mapped: ToolNames.NameMap | undefined;
@@ -100,7 +100,7 @@ export function translateStream(request: ProviderRequest, names: () => ToolNames
     let usage: Usage | undefined;
     const report = (reply: JsonObject): void => {
       const read = Native.readUsage(reply);
-      // Searches stand in one event, and the counts grow in each.
+      // One event has the searches; the counts grow with each event.
       if (read !== undefined) usage = Native.joinUsage(usage, read);
       writer.usage(usage);
     };

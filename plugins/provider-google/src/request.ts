@@ -158,7 +158,7 @@ function outputFormat({ responseFormat: format, refuse }: Chat.Request, model: s
   return { ...mime, ...schemaAs("response", format.schema, model, { path: format.schemaPath, refuse }) };
 }
 
-/** A schema, under the name of the way that the model knows it by. */
+/** A schema, under the member that the model supports. */
 function schemaAs(
   name: "response" | "parameters",
   schema: JsonObject,
@@ -259,7 +259,7 @@ function declarationOf(
   const { name, description, schema, schemaPath: path } = tool;
   if (schema.type !== "object") refuse(`${path}.type`, "a tool whose arguments are no object");
   const { properties } = schema;
-  // An object without members is said by no schema at all, which every model takes.
+  // An object without members is sent without a schema, which every model takes.
   const isEmpty = Object.keys(schema).every((key) => key === "type" || key === "properties" || key === "additionalProperties");
   const hasNone = isEmpty && (properties === undefined || Object.keys(properties as object).length === 0);
   return {

@@ -171,7 +171,7 @@ function finish(native: JsonValue | undefined, hasCalls: boolean): JsonObject {
   return { finish_reason: reason, ...(reason === native ? {} : { native_finish_reason: native }) };
 }
 
-/** Cached tokens stand in one of three places; the reference dialect reads the first. */
+/** Cached tokens are in one of three members; the reference dialect reads the first. */
 function plainUsage(usage: JsonObject): JsonObject {
   if (isObject(usage.prompt_tokens_details)) return usage;
   const details = isObject(usage.prompt_token_details) ? usage.prompt_token_details : {};

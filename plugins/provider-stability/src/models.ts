@@ -7,7 +7,7 @@ export type Service = "core" | "ultra" | "sd3" | "engine";
 
 const SERVICES = Members.table<Service>({ "stable-image-core": "core", "stable-image-ultra": "ultra" });
 
-/** Images that one call of the first API makes at most (`samples`). */
+/** Maximum images of one call of the first API (`samples`). */
 const MAX_SAMPLES = 10;
 
 /** The service of a model. A name that no service has is an engine's. */
@@ -15,7 +15,7 @@ export function serviceOf(model: string): Service {
   return SERVICES[model] ?? (model.startsWith("sd3") ? "sd3" : "engine");
 }
 
-/** Images that one call makes. */
+/** Maximum images of one call. */
 export function imagesPerCall(model: string): number {
   return serviceOf(model) === "engine" ? MAX_SAMPLES : 1;
 }

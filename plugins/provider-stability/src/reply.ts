@@ -14,7 +14,7 @@ export function decodeImages(body: Uint8Array, request: ProviderRequest): Decode
   const images = made.filter(({ ended, image }) => ended === "SUCCESS" && image !== undefined);
   const [first] = made;
   if (images.length === 0) throw failed(first?.ended);
-  // Engines make the size that was asked for, services one of their own.
+  // Engines return the requested size, services their own.
   const size = isEngine ? request.document.value.size : undefined;
   const data = images.map(({ image, seed }): JsonObject => ({ b64_json: image ?? "", ...(seed === undefined ? {} : { seed }) }));
   return Images.reply(request, data, { size });

@@ -88,7 +88,7 @@ function serviceCall(
     // `sd3` alone means the service's own default.
     ...(service === "sd3" && model !== "sd3" ? { model } : {}),
     ...(service === "sd3" && image !== undefined ? { mode: "image-to-image" } : {}),
-    // The shape of an image that is made from another is that one's.
+    // An image that is made from another has the shape of that one.
     ...(image === undefined ? { aspect_ratio: textOf(ratio) ?? (size && Images.aspectRatioOf(size, RATIOS, refuse)) } : {}),
     output_format: textOf(format),
     style_preset: styleOf(get("style"), refuse),

@@ -206,7 +206,7 @@ function serverError(status: number | undefined, message: string | undefined, pr
   });
 }
 
-/** The refused object, where the status allows a refusal, or there is no status. */
+/** The refused object, where the status allows a refusal or is absent. */
 function refusedIn({ status, message, words = {} }: UpstreamFailure): FailureClass | undefined {
   const isRefusal = status === undefined || status === 400 || status === 404 || status === 413 || status === 422;
   return isRefusal ? refusalOf(message, words.code, words.type) : undefined;

@@ -27,7 +27,7 @@ export function readEmbeddedError(error: JsonObject): GatewayError {
   });
 }
 
-/** The class by the names in type and code; the table of refusals has the others. */
+/** The class by `type` and `code`. The table of refusals has the other classes. */
 function classOf(kind: string): FailureClass | undefined {
   if (/insufficient_quota/.test(kind)) return "quota";
   if (/rate_limit|\b429\b/.test(kind)) return "rate_limit";

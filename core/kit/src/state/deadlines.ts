@@ -14,12 +14,12 @@ export class Deadline extends Listed {
     this.onPassed = onPassed;
   }
 
-  /** Sets it anew, from now. Does nothing when it has ended or passed. */
+  /** Restarts it from now. Does nothing when it has ended or passed. */
   restart(): void {
     this.list.restart(this);
   }
 
-  /** Ends it. Safe twice. */
+  /** Ends it. Safe to call twice. */
   end(): void {
     this.list.end(this);
   }
@@ -103,7 +103,7 @@ export function deadlinesOf(lengthMs: number): Deadlines {
   let deadlines = byLength.get(lengthMs);
   if (deadlines === undefined) {
     deadlines = new Deadlines(lengthMs);
-    // What is forgotten goes on with the deadlines that it has.
+    // A dropped list keeps its timer for the deadlines that it has.
     if (byLength.size >= MAX_LENGTHS) byLength.clear();
     byLength.set(lengthMs, deadlines);
   }

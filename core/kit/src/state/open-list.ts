@@ -27,7 +27,7 @@ export class OpenList<T extends Listed> {
     return this.#oldest;
   }
 
-  /** Whether a member is in this list. A member of another list is not asked for. */
+  /** Whether a member is in this list. The caller passes no member of another list. */
   has(member: T): boolean {
     return member.before !== undefined || this.#oldest === member;
   }
@@ -42,7 +42,7 @@ export class OpenList<T extends Listed> {
     this.#size += 1;
   }
 
-  /** Removes a member. Does nothing for one that has left. */
+  /** Removes a member. Safe to call twice. */
   delete(member: T): boolean {
     if (!this.has(member)) return false;
     const { before, after } = member;
@@ -56,7 +56,7 @@ export class OpenList<T extends Listed> {
     return true;
   }
 
-  /** The members, the oldest first. The one that is handed out may leave. */
+  /** The members, the oldest first. The current one may be removed during the iteration. */
   *[Symbol.iterator](): Generator<T> {
     let member = this.#oldest;
     while (member !== undefined) {

@@ -53,7 +53,7 @@ export class Places {
     return this.#queue.length;
   }
 
-  /** Whether a holder gets a place at once. */
+  /** Whether a holder gets a place without a wait. */
   hasRoom(holder: Holder, limits: PlaceLimits): boolean {
     return this.#queue.lengthOf(holder) === 0 && this.#mayTake(holder, limits);
   }

@@ -5,7 +5,7 @@ import type { EventReader, UpstreamEvent } from "@sluice/contract";
 import { createEventReader } from "./events.ts";
 import type { FrameRun } from "./frame-run.ts";
 
-/** What the reader of events with forms calls. */
+/** Receives the events of a reader that knows forms. */
 export interface FormedEvents {
   /** An event that has no known form. `wire`: its text, unless it came in pieces. */
   event(event: UpstreamEvent, wire: string | undefined): void;

@@ -3,7 +3,7 @@
 import type { Frame } from "@sluice/contract";
 import { FrameRun } from "./frame-run.ts";
 
-/** Frames in their order, some of them in runs that are not taken apart. */
+/** Frames in their order. Some of them are in runs, which stay whole. */
 export class FrameBatch {
   readonly #items: readonly (Frame | FrameRun)[];
   #frames: readonly Frame[] | undefined;
@@ -77,7 +77,7 @@ function eventText(frame: Frame): string {
 
 /** Batches of a stream. */
 export interface BatchSource {
-  /** Whether each batch is one frame, so that frames that are there at once come in several batches. */
+  /** Whether each batch is one frame, so that frames that arrive together come in several batches. */
   readonly isOneByOne?: boolean;
   /** The next frames, at least one; `undefined` at the end, and after a failure. Rejects with the failure. */
   next(): Promise<FrameBatch | undefined>;

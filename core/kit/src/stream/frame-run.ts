@@ -7,7 +7,7 @@ export interface FrameShape {
   readonly head: string;
   /** The text behind each shown text. The last one ends the frame. */
   readonly behind: readonly string[];
-  /** Which of the shown texts is what the reply says. */
+  /** The index of the shown text that is the reply's own. */
   readonly said: number;
 }
 

@@ -14,7 +14,7 @@ export interface LearntEvent {
   readonly data: string;
   /** The text of its frame. */
   readonly raw: string;
-  /** What the frame depends on. */
+  /** The values that the frame depends on. */
   readonly form: EventForm;
 }
 
@@ -35,13 +35,13 @@ interface WireHole {
   readonly written: string | undefined;
 }
 
-/** What stands before the data of an event, and behind it. Other fields would differ, or are comments. */
+/** The text before and after the data of an event. Other fields would differ, or are comments. */
 const BEFORE_DATA = /^(?:event:[^\r\n]*\r?\n)?data: ?$/;
 const BEHIND_DATA = /^(?:\r?\n){2}$/;
 /** No JSON string has these characters unescaped. */
 // oxlint-disable-next-line no-control-regex -- these are the ones.
 const CONTROL = /[\u0000-\u001f]/;
-/** ASCII without backslashes and quotes, which is the inside of a JSON string as it stands. */
+/** ASCII without backslashes and quotes: the inside of a JSON string needs no escapes for it. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 const JSON_INSIDE = /^(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*$/;
 const BACKSLASH = 0x5c;
@@ -197,7 +197,7 @@ function numberHole(data: string, value: JsonValue | undefined, path: Hole["path
     : undefined;
 }
 
-/** The offset of a text that stands in another one once. */
+/** The offset of a text that occurs once in another one. */
 function onlyPlace(text: string, part: string): number | undefined {
   const at = text.indexOf(part);
   return at < 0 || text.includes(part, at + 1) ? undefined : at;

@@ -8,15 +8,15 @@ import { type GuardrailRunner, UNNAMED } from "./guardrail-runner.ts";
 /** A test may take this long, whatever the guardrail's own budget. */
 const TEST_TIMEOUT_MS = 30_000;
 
-/** What is wrong with a guardrail that is shown its sample. */
+/** The fault of a guardrail in the test with its sample. */
 export interface SampleFault {
   /** The second half of "The guardrail … ". */
   readonly what: string;
-  /** It gave no verdict: for one that asks a service, the service may be away. */
+  /** It returned no verdict. The service that it calls may be unavailable. */
   readonly isFailure: boolean;
 }
 
-/** What is wrong with a guardrail that is shown its sample; `undefined` when it denies it. */
+/** The fault of a guardrail in the test with its sample; `undefined` when it refuses the sample. */
 export async function judgesSample(
   runner: GuardrailRunner,
   sample: () => string | RequestSample,
@@ -69,7 +69,7 @@ function reasonFault(verdict: Verdict): SampleFault | undefined {
   return fault("blocks its own sample without a `reason` of letters, digits and _.:/-, 64 characters at most");
 }
 
-/** What was thrown, and where. The sample is the plugin's own text. */
+/** The message and the place of an error. It may be shown: the sample is the plugin's own text. */
 function saidBy(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "";
   const [place] = stackPlaces(thrown);

@@ -47,7 +47,7 @@ function masked(bytes: Buffer, form: Buffer, isForeign: boolean): Buffer {
   return own;
 }
 
-/** Where the beginning of a form stands at the very end of the bytes; their length where none does. */
+/** The offset of an incomplete credential at the end of the bytes; their length without one. */
 function beginOf(bytes: Buffer, form: Buffer): number {
   const first = form[0] as number;
   let at = bytes.indexOf(first, Math.max(0, bytes.length - form.length + 1));

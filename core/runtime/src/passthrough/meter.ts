@@ -20,7 +20,7 @@ export interface UsageMeter {
   isTotal(isCut: boolean): boolean;
   /** Whether the framing of the reply is known, so that its texts can be counted. */
   readonly isRead: boolean;
-  /** The texts of the reply, or a sample that stands for `scale` times as much. */
+  /** The texts of the reply, or a sample of them. The whole is `scale` times as long. */
   texts(): readonly string[];
   readonly scale: number;
   /** The id of the reply in its first event, or in the whole reply. Absent: none was found. */
@@ -35,7 +35,7 @@ const USAGE_WORDS = ['"usage', BEDROCK_METRICS, '"billed_units"', '"prompt_eval_
 /** Words in events of OpenAI's responses whose item is a billed use of a tool. */
 const TOOL_WORDS = ['"web_search_call"', '"file_search_call"', '"code_interpreter_call"'];
 
-/** What a meter knows of a reply besides its bytes. */
+/** The facts about a reply besides its bytes. */
 export interface MeteredReply {
   readonly contentType: string | undefined;
   /** `finish-reason`, Stability's header. */

@@ -8,7 +8,7 @@ import { isObject } from "@sluice/kit";
 /** The texts of an event. In an unknown dialect, all texts count. */
 export function nativeTexts(event: JsonObject): string[] {
   if (isObject(event.error) || typeof event.error === "string") return [];
-  // Vectors have no texts; what stands beside them is the input again.
+  // Vectors have no texts. The other members repeat the input.
   if (event.embedding !== undefined || event.embeddings !== undefined) return [];
   return converseTexts(event) ?? ollamaTexts(event) ?? wholeTexts(event) ?? streamTexts(event);
 }

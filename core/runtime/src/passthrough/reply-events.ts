@@ -39,7 +39,7 @@ export function createReplyEvents(
   const choose = (isWhole: boolean): void => {
     const detected = framingOf(head, own, isWhole);
     if (detected === undefined) return;
-    // Where the bytes do not say, the type does: fields that are not known may stand first.
+    // The type decides where the bytes do not: an event may begin with unknown fields.
     const framing = detected === "unknown" && isStreamType ? "lines" : detected;
     isRead = framing !== "unknown";
     push = framing === "unknown" ? () => {} : readerOf(framing, values, onEvent);

@@ -8,17 +8,17 @@ export interface Slots {
   inFlight: number;
 }
 
-/** Money of a period. Until the ledger was asked, `spent` is what was settled since. */
+/** Money of a period. Before the ledger was read, `spent` is the sum of the settlements of this process. */
 export interface Budget {
   spent: number;
   reserved: number;
   isSeeded: boolean;
 }
 
-/** What a claim is decided by. */
+/** The window or the budget that decides a claim. */
 export type Entry = SlidingWindow | Slots | Budget;
 
-/** Whether there is room for a claim. A window has been advanced. */
+/** Whether a claim fits. The caller has advanced the window. */
 export function fits(claim: Claim, entry: Entry): boolean {
   if (claim.kind === "window") return (entry as SlidingWindow).used + claim.amount <= claim.limit;
   if (claim.kind === "concurrent") return (entry as Slots).inFlight < claim.limit;
@@ -37,7 +37,7 @@ export function add(claim: Claim, entry: Entry): number {
   return 0;
 }
 
-/** How a claim stands. */
+/** The present state of a claim's limit. */
 export function stateOf(claim: Claim, entry: Entry, nowMs: number): ClaimState {
   if (claim.kind === "window") {
     const window = entry as SlidingWindow;
@@ -54,7 +54,7 @@ function leftOf({ limitNanoUsd }: BudgetClaim, { spent, reserved }: Budget): num
   return Math.max(0, limitNanoUsd - spent - reserved);
 }
 
-/** The answer when a claim does not fit: how long all windows would take, and how each claim stands. */
+/** The answer when a claim does not fit: the wait until all windows admit it, and the state of each limit. */
 export function refusal(claims: readonly Claim[], entries: readonly Entry[], failedIndex: number, nowMs: number): TakeResult {
   const neverFits = claims.some((claim, at) => at === failedIndex && amountOf(claim) > limitOf(claim));
   const waits = claims.map((claim, at) =>

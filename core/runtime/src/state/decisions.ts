@@ -6,14 +6,14 @@ import { add, type Budget, type Entry, fits, refusal, stateOf } from "./claims.t
 import { type Held, Leases } from "./leases.ts";
 import { addNow, advance, giveBack, type SlidingWindow } from "./window.ts";
 
-/** What decisions are made with. */
+/** The dependencies of decisions. */
 export interface DecisionOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Windows, slots and budgets kept at most, each; beyond it what is idle goes first, then the oldest. Default 50,000. */
   readonly maxKeys?: number;
 }
 
-/** The decisions of `SharedState`, answered at once. */
+/** The decisions of `SharedState`, without a promise. */
 export interface LocalDecisions {
   take(reservation: Reservation, leaseMs: number): TakeResult;
   settle(reservation: Reservation): void;
@@ -23,7 +23,7 @@ export interface LocalDecisions {
   reset(key: string): void;
   /** Holds claims that were granted elsewhere, past limits too. */
   adopt(reservation: Reservation, leaseMs: number): void;
-  /** What is held now, of one key or of all. */
+  /** The reservations that are held now, of one key or of all. */
   held(key?: string): readonly HeldReservation[];
   /** Forgets what was spent, of every budget: the next take asks for the ledger. */
   forgetSpent(): void;

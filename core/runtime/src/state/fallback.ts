@@ -22,7 +22,7 @@ export class Fallback {
     this.records = createRecords({ clock });
   }
 
-  /** Begins to decide. The ledger says from here on what was spent; what is reserved is held here already. */
+  /** Begins to decide. From now on the ledger reports the spend. Reservations are held here already. */
   begin(): void {
     this.#decisions.forgetSpent();
     this.#shares.clear();

@@ -2,7 +2,7 @@
 
 import type { Begun, Clock } from "@sluice/contract";
 
-/** What records are kept with. */
+/** The dependencies of records. */
 export interface RecordOptions {
   readonly clock: Pick<Clock, "monotonic">;
   /** Records kept at most; beyond it the oldest goes. Default 10,000. */
@@ -13,7 +13,7 @@ export interface RecordOptions {
   readonly maxEntryBytes?: number;
 }
 
-/** The records of `SharedState`, answered at once. */
+/** The records of `SharedState`, without a promise. */
 export interface LocalRecords {
   begin(key: string, bodyDigest: string, owner: string, leaseMs: number): Begun;
   complete(key: string, owner: string, bytes: Uint8Array, ttlMs: number): boolean;
@@ -27,15 +27,15 @@ interface Entry {
   readonly untilMs: number;
 }
 
-/** What one holder has: in the order in which it was kept, the oldest first. */
+/** The records of one holder, the oldest first. */
 interface Holding {
   readonly keys: Set<string>;
   bytes: number;
 }
 
 /**
- * Records over a map of this process. Whose a record is stands before the last colon of its key. When there is no room, a holder
- * with more than its share of it loses its own oldest record; else the oldest of all goes.
+ * Records over a map of this process. The part of a key before its last colon names the holder. When the map is full, a holder with
+ * more than its share loses its own oldest record; else the oldest of all is dropped.
  */
 export function createRecords(options: RecordOptions): LocalRecords {
   const { clock, maxRecords = 10_000, maxBytes = 64 * 2 ** 20, maxEntryBytes = 4 * 2 ** 20 } = options;

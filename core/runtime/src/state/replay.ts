@@ -1,4 +1,4 @@
-/** What a server of shared state missed: settlements are kept in order and sent when it is back. */
+/** Settlements that a server of shared state missed. They are kept in order and sent when it answers again. */
 
 import type { Reservation, StateDriver } from "@sluice/contract";
 import type { HeldReservation, LocalDecisions } from "./decisions.ts";
@@ -11,9 +11,9 @@ export interface Replay {
   owe(reservation: Reservation, leaseMs: number): void;
   /** Sends what is kept, then what is held here, until little is left. Rejects when the server fails; what was not sent is kept. */
   catchUp(): Promise<void>;
-  /** Sends the rest at once: all of it is on its way when this returns, before whatever is sent next. */
+  /** Sends all that is left. The sends have begun when this returns, so they precede every later call. */
   flush(): Promise<void>;
-  /** How many settlements were lost since this was last asked. */
+  /** The settlements that were lost since the last call of this function. */
   takeDropped(): number;
 }
 
@@ -28,7 +28,7 @@ interface Owed {
   readonly leaseMs: number;
 }
 
-/** Settlements for a driver; what is held is asked of the decisions of this process. */
+/** Settlements for a driver. The decisions of this process know what is held. */
 export function createReplay(driver: StateDriver, local: LocalDecisions): Replay {
   let kept: Reservation[] = [];
   let owed: Owed[] = [];
@@ -40,7 +40,7 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
     const grants = owed.splice(0, count);
     try {
       await Promise.all([
-        // A reservation goes before its settlement: one that is settled cannot be held again.
+        // A reservation precedes its settlement: a settled one cannot be held again.
         ...grants.map(({ reservation, leaseMs }) => driver.renew([reservation], leaseMs)),
         ...settlements.map((reservation) => driver.settle(reservation)),
       ]);
@@ -55,7 +55,7 @@ export function createReplay(driver: StateDriver, local: LocalDecisions): Replay
     keep(reservation) {
       kept.push(reservation);
       if (kept.length <= MAX_KEPT) return;
-      // In slices: dropping one at a time would move all the others each time.
+      // Dropped in slices: each single drop would move all others.
       dropped += BATCH;
       kept = kept.slice(BATCH);
     },

@@ -23,7 +23,7 @@ import {
 } from "@sluice/contract";
 import { Fallback } from "./fallback.ts";
 
-/** What shared state is made resilient with. */
+/** The dependencies of resilient state. */
 export interface ResilientOptions {
   readonly driver: StateDriver;
   /** How many gateways share it: in the state degraded each admits this part of a limit. */
@@ -189,7 +189,7 @@ class ResilientState implements StateDriver {
       away_ms: Math.round(clock.monotonic() - this.#degradedSinceMs),
       settlements_lost: this.#fallback.takeDropped(),
     });
-    // What came in since `catchUp` goes before any later decision, on the same connection.
+    // Settlements since `catchUp` precede every later decision, on the same connection.
     this.#fallback.flush().catch((error: unknown) => this.#degrade(error));
   }
 }

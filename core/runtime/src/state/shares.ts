@@ -1,10 +1,10 @@
-/** Shares of limits: what one of several gateways may admit when it cannot ask the others. */
+/** Shares of limits: the part that one of several gateways may admit while it cannot reach the others. */
 
 import type { Claim, Reservation, TakeResult } from "@sluice/contract";
 
 /** The shares of one gateway. */
 export interface Shares {
-  /** What was spent under a budget key when this gateway began to decide alone: only the rest is shared out. */
+  /** The spend of a budget key at the time at which this gateway began to decide alone. Only the rest is divided. */
   seeded(key: string, spentNanoUsd: number): void;
   clear(): void;
   /** A reservation with this gateway's share as its limits. */
@@ -24,7 +24,7 @@ export function createShares(instances: number): Shares {
     if (claim.kind !== "budget")
       return { ...claim, limit: Math.min(claim.limit, Math.max(1, Math.floor(claim.limit / instances))) };
     const spent = seeds.get(claim.key);
-    // Not seeded yet: the limit is not looked at before the seed is there.
+    // Not seeded yet: no limit is checked before the seed.
     if (spent === undefined) return { ...claim, limitNanoUsd: 0 };
     const rest = Math.max(0, claim.limitNanoUsd - spent);
     return { ...claim, limitNanoUsd: Math.min(claim.limitNanoUsd, spent + Math.floor(rest / instances)) };

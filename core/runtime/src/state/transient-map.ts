@@ -12,8 +12,8 @@ const BUCKETS = 1_024;
 const HASHED_CHARACTERS = 16;
 
 /**
- * Values by text. A `Map` under constant adding and deleting is copied into a new table again and again, and the outgrown ones keep
- * what they held alive (core/decisions/2026-11-20-heap.md). Here the buckets stay, and an entry that goes lets go of its neighbour.
+ * Values by text. A `Map` under constant adding and deleting is copied into a new table again and again. The old tables keep their
+ * values alive (core/decisions/2026-11-20-heap.md). Here the buckets stay, and a deleted entry keeps no reference to its neighbour.
  */
 export class TransientMap<T> {
   readonly #buckets: (Entry<T> | undefined)[] = Array.from({ length: BUCKETS }, () => undefined);
@@ -29,7 +29,7 @@ export class TransientMap<T> {
     return entry?.value;
   }
 
-  /** Sets a value. What the key had goes. */
+  /** Sets a value, in place of the key's earlier one. */
   set(key: string, value: T): void {
     const bucket = bucketOf(key);
     this.#remove(bucket, key);

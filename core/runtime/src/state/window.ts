@@ -3,7 +3,7 @@
 /** A span is kept in so many parts, and one more for the part that is only half out of it. */
 const PARTS = 61;
 
-/** What was taken lately. Times are those of one clock that never jumps, in milliseconds. */
+/** The amount that was taken in a sliding time. Times are milliseconds of one monotonic clock. */
 export interface SlidingWindow {
   readonly windowMs: number;
   readonly partMs: number;

@@ -12,7 +12,7 @@ export class FormLessons {
   form: StreamForm | undefined;
   /** Events that were read by their form. */
   repeated = 0;
-  /** What the event under way declared, and how many frames came of it. */
+  /** The form that the present event declared, and the number of its frames. */
   declared: EventForm | undefined;
   frames = 0;
   #lessons = 0;

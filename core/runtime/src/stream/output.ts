@@ -17,7 +17,7 @@ import { ObservedText } from "../openai/tokens/observed-text.ts";
 import { foreignReplyId } from "../transport/upstream-request-id.ts";
 import { FormLessons } from "./form-lessons.ts";
 
-/** What an output is made for. */
+/** Options of an output. */
 export interface OutputOptions {
   readonly translator: StreamTranslator;
   readonly attempt: AttemptWriter;

@@ -1,3 +1,3 @@
-/** Parts of a provider's error, for dialects whose error object `readFailure` cannot give alone. */
+/** Parts of a provider's error, for dialects in which `readFailure` alone is not enough. */
 
 export { errorBodyOf as bodyOf, refusalOf, wordsOf } from "../errors.ts";

@@ -22,7 +22,7 @@ export function functionTool(
   };
 }
 
-/** A tool call of the assistant. Arguments that are not an object are sent as the object that says so. */
+/** A tool call of the assistant. Arguments that are not an object are sent under `invalid_arguments`. */
 export function functionCall(call: CallPart, names: NameMap, id: NameRule & { readonly exactLength?: boolean }): JsonObject {
   const isWell = call.arguments.trim() !== "" && call.input.invalid_arguments === undefined;
   const text = isWell ? call.arguments : JSON.stringify(call.input);

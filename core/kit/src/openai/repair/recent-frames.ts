@@ -17,7 +17,7 @@ export class RecentFrames {
     this.#next = (this.#next + 1) % MAX_FRAMES;
   }
 
-  /** Adds so many frames that differ in their texts alone; the last one stands for all. */
+  /** Adds a number of frames that differ in their texts alone. The last one represents them. */
   repeat(last: Frame, count: number): void {
     for (let index = Math.min(count, MAX_FRAMES); index > 0; index--) this.add(last);
   }

@@ -58,7 +58,7 @@ function jpegSize(bytes: Buffer): ImageSize | undefined {
     const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
     const place = at;
     if (isFrame) return size(bytes, at + 9, () => [bytes.readUInt16BE(place + 7), bytes.readUInt16BE(place + 5)]);
-    // A fill byte stands alone; every other segment has a length.
+    // A fill byte has no length; every other segment has one.
     at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
   }
   return undefined;

@@ -19,7 +19,7 @@ export class CallWaits {
     this.#wait = deadlinesOf(ms).begin(onPassed);
   }
 
-  /** Begins the open wait anew. */
+  /** Restarts the open wait. */
   restart(): void {
     this.#wait?.restart();
   }

@@ -28,7 +28,7 @@ function createAgent(options: Agent.Options): Agent {
   });
 }
 
-/** An agent that is made with its first call. Closing one that has made none does nothing. */
+/** An agent that is created by its first call. Closing it before that does nothing. */
 export function lateAgent(options: Agent.Options): Pick<Agent, "dispatch" | "close" | "destroy"> {
   let agent: Agent | undefined;
   return {

@@ -12,7 +12,7 @@ export interface FlowControl {
 
 /** The upstream is paused while more unread bytes than this wait, and resumed at the next read. */
 const HIGH_WATER_BYTES = 16_384;
-/** In the middle of one socket read, the limit is this one: a pause there would copy the rest repeatedly. */
+/** The limit within one socket read. A pause there would copy the rest repeatedly. */
 const MIDDLE_HIGH_WATER_BYTES = 131_072;
 /** A chunk with fewer bytes after it in its buffer is the last of its read: the rest is framing. */
 const FRAMING_BYTES = 32;
@@ -166,7 +166,7 @@ export class ResponseBody {
     return this.take();
   }
 
-  /** What to wait for before `take` has something to say; `undefined` when it has. */
+  /** The promise to await before `take` has a result; `undefined` when it has one. */
   arrival(): Promise<void> | undefined {
     if (this.#chunks.length > 0 || this.#isEnded) return undefined;
     return this.#isPaused ? this.#resumed() : this.#awoken();

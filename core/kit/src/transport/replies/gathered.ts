@@ -9,7 +9,7 @@ const MAX_BLOCK_BYTES = 65_536;
 /** Gathers chunks into few pieces. A body of known length goes into one block of that length. */
 export class Gathered {
   readonly #pieces: Uint8Array[] = [];
-  /** The first chunk, while there is no other. */
+  /** The only chunk, before a second one arrives. */
   #first: Uint8Array | undefined;
   #block: Buffer | undefined;
   #used = 0;

@@ -15,7 +15,7 @@ export interface StreamPiece {
   readonly isJson?: boolean;
   /** A short text that is checked immediately, together with the channel's text before it, and never held. */
   readonly isName?: boolean;
-  /** For a name: it stands alone, without text before it. */
+  /** For a name: the check reads it alone, without the channel's text before it. */
   readonly isWhole?: boolean;
   /** For a name: it can be refused, not edited. */
   readonly isFixed?: boolean;
@@ -85,7 +85,7 @@ export function writePieces(event: JsonObject, pieces: readonly StreamPiece[], t
   return changed;
 }
 
-/** The event once for each of its pieces, without the texts of the others. */
+/** One event for each piece, with the texts of the other pieces empty. */
 export function splitPieces(event: JsonObject, pieces: readonly StreamPiece[]): readonly JsonObject[] {
   return pieces.map((piece) =>
     writePieces(

@@ -22,7 +22,7 @@ export function guardFrames(
   return new BatchedFrames(new GuardedBatches(batchesOf(frames), new GuardedStream({ batch: BATCH, ...options }), onFailure));
 }
 
-/** Checks batches: what is decided of the frames of one arrival goes on together. */
+/** Checks batches. The frames of one arrival that are decided leave in one batch. */
 class GuardedBatches implements BatchSource {
   readonly #source: BatchSource;
   readonly #stream: GuardedStream;
@@ -32,7 +32,7 @@ class GuardedBatches implements BatchSource {
   #isOpen = true;
   /** A text was handed on. */
   #hasBegun = false;
-  /** What is thrown behind the frames that were decided before it. */
+  /** The error that `next` throws after the frames that were decided before it. */
   #failure: { readonly error: unknown } | undefined;
 
   constructor(source: BatchSource, stream: GuardedStream, onFailure: (error: unknown) => void) {

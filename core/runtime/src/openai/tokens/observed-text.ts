@@ -22,7 +22,7 @@ const MAX_PIECE_CHARACTERS = 16_384;
 /** Starts of a delta's text in an event. Inside a string the quotes would have backslashes. */
 const STARTS = ['"content":"', '"arguments":"', '"reasoning_content":"', '"content": "', '"arguments": "'];
 
-/** The maximum characters by which a text may stand earlier than in the previous frame. */
+/** The maximum characters by which the offset of a text may be smaller than in the previous frame. */
 const LEEWAY = 8;
 
 /** Gathers the text of a stream's content frames. */
@@ -56,7 +56,7 @@ export class ObservedText {
     const { raw } = frame;
     this.#unfolded += raw?.length ?? 256;
     const escaped = raw === undefined ? undefined : this.#find(raw);
-    // An empty text stands beside the real content of the frame.
+    // A frame with an empty text has its content in another member.
     if (escaped === undefined || escaped === "") this.#others.push(frame);
     else this.#escaped += escaped;
     if (this.#unfolded > FOLD_CHARACTERS) this.#fold();

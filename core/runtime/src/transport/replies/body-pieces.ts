@@ -18,7 +18,7 @@ export class BodyPieces {
     this.#body = body;
   }
 
-  /** What to wait for before `take` has something to say; `undefined` when it has. */
+  /** The promise to await before `take` has a result; `undefined` when it has one. */
   arrival(): Promise<void> | undefined {
     return this.#later.length > 0 ? nextTurn() : this.#body.arrival();
   }
