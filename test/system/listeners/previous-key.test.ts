@@ -1,12 +1,11 @@
-/** `server.admin.previous_key` (journeys C7): the master key from before a rotation is accepted beside the new one until a time. */
+/**
+ * `server.admin.previous_key` (journeys C7): the master key from before a rotation is accepted beside the new one until a time.
+ * `cluster/previous-key.test.ts` has it with workers.
+ */
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { admin, chat, configPost, MESSAGES } from "../support/client.ts";
-import { restartWorkers } from "../support/cluster-workspace.ts";
 import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
-import { createWorkspace } from "../support/workspace.ts";
 
 const OLD = "sk-old-master-of-the-system-tests-0123456789";
 const LATER = "2090-01-01T00:00Z";
@@ -88,35 +87,5 @@ describe("in one process", () => {
     expect(await edit(previous("soon"))).toContain('`server.admin.previous_key.until` is "soon", which is not a time');
     expect(await edit('previous_key: { key: "${env:OLD_KEY}" }')).toContain("until");
     expect(await edit(`previous_key: { key: ${OLD}, until: "${LATER}" }`)).toContain("server.admin.previous_key.key");
-  });
-});
-
-describe("with workers and the key in its file", () => {
-  it("is exchanged by a restart: both are accepted until the old one is removed", async () => {
-    const workspace = createWorkspace({ server: `workers: 2, drain_timeout: 1s, admin: { ${previous(LATER)} }` });
-    const file = join(workspace.dataDirectory, "master.key");
-    mkdirSync(workspace.dataDirectory, { recursive: true });
-    writeFileSync(file, `${OLD}\n`, { mode: 0o600 });
-    const gateway = await startGateway(workspace, { SLUICE_MASTER_KEY: undefined, OLD_KEY: OLD });
-    try {
-      const restarted = async (key: string): Promise<number> => {
-        const response = await admin(gateway, "/restart", {}, key);
-        await response.text();
-        return response.status;
-      };
-      expect(await statusOf(gateway, "/key/list", MASTER_KEY)).toBe(401);
-      writeFileSync(file, `${MASTER_KEY}\n`);
-      expect((await restartWorkers(gateway)).outcome).toBe("restarted");
-      for (const path of ["/key/list", "/config/status"])
-        expect([path, await statusOf(gateway, path, OLD), await statusOf(gateway, path, MASTER_KEY)]).toEqual([path, 200, 200]);
-      expect((await viewOf(gateway))?.uses).toBeGreaterThan(0);
-      expect(await restarted(OLD)).toBe(200);
-      workspace.write(workspace.config({ server: "workers: 2, drain_timeout: 1s" }));
-      expect((await configPost(gateway, "reload")).outcome).toBe("applied");
-      expect([await restarted(OLD), await statusOf(gateway, "/key/list", OLD)]).toEqual([401, 401]);
-      expect(await restarted(MASTER_KEY)).toBe(200);
-    } finally {
-      await gateway.dispose();
-    }
   });
 });

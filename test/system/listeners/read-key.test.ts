@@ -1,15 +1,18 @@
-/** `server.admin.read_key`: a second key for the admin listener that reads metrics and status and changes nothing. */
+/** `server.admin.read_key`: a second key for the admin listener that reads metrics and status and changes nothing; and the limits of new keys (`server.key_defaults`). */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GatewayProcess, MASTER_KEY, runCommand, startGateway } from "../support/gateway-process.ts";
 import { sendRaw } from "../support/raw-client.ts";
+import { createWorkspace } from "../support/workspace.ts";
 
 const READ_KEY = "read-key-of-the-system-tests-0123456789";
+const DEFAULTS = "{ max_budget: 2.5, budget_duration: 1d, rpm: 60, max_parallel_requests: 4 }";
 
 describe.each([1, 2])("with %i workers", (workers) => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
-    gateway = await startGateway({ server: `workers: ${workers}, admin: { read_key: "\${env:READ_KEY}" }` }, { READ_KEY });
+    const server = `workers: ${workers}, admin: { read_key: "\${env:READ_KEY}" }, key_defaults: ${DEFAULTS}`;
+    gateway = await startGateway({ server }, { READ_KEY });
   });
   afterAll(() => gateway?.dispose());
 
@@ -85,27 +88,8 @@ describe.each([1, 2])("with %i workers", (workers) => {
       expect((await ask(call, MASTER_KEY)).text).not.toContain(READ_KEY);
     expect(gateway.stdout + gateway.stderr).not.toContain(READ_KEY);
   });
-});
 
-it("is refused where its variable is not set", async () => {
-  const gateway = await startGateway({ server: 'admin: { read_key: "${env:READ_KEY}" }' }, { READ_KEY }).catch(() => undefined);
-  if (gateway === undefined) throw new Error("The gateway did not start with a read key.");
-  try {
-    const command = runCommand(["check", "--config", gateway.configPath], gateway.workspace.folder, { READ_KEY: undefined });
-    expect((await command.ended).code).not.toBe(0);
-    expect(command.stdout + command.stderr).toContain("server.admin.read_key");
-    const short = runCommand(["check", "--config", gateway.configPath], gateway.workspace.folder, { READ_KEY: "short" });
-    expect((await short.ended).code).not.toBe(0);
-  } finally {
-    await gateway.dispose();
-  }
-});
-
-it("server.key_defaults are the limits of new keys that name none (F19)", async () => {
-  const gateway = await startGateway({
-    server: "key_defaults: { max_budget: 2.5, budget_duration: 1d, rpm: 60, max_parallel_requests: 4 }",
-  });
-  try {
+  it("server.key_defaults are the limits of new keys that name none (F19)", async () => {
     const made = async (fields: object) => {
       const answer = await fetch(`${gateway.adminUrl}/key/generate`, {
         method: "POST",
@@ -121,7 +105,21 @@ it("server.key_defaults are the limits of new keys that name none (F19)", async 
     expect(await made({})).toEqual([2.5, "1d", 60, null, 4]);
     expect(await made({ max_budget: null, rpm: 5 })).toEqual([null, null, 5, null, 4]);
     expect(await made({ max_budget: 9 })).toEqual([9, null, 60, null, 4]);
+  });
+});
+
+it("is refused where its variable is not set or too short", async () => {
+  const workspace = createWorkspace({ server: 'admin: { read_key: "${env:READ_KEY}" }' });
+  const checked = async (key: string | undefined) => {
+    const command = runCommand(["check", "--config", workspace.configPath], workspace.folder, { READ_KEY: key });
+    const { code } = await command.ended;
+    return { code, text: command.stdout + command.stderr };
+  };
+  try {
+    const [whole, absent, short] = await Promise.all([checked(READ_KEY), checked(undefined), checked("short")]);
+    expect([whole.code, absent.code === 0, short.code === 0]).toEqual([0, false, false]);
+    expect(absent.text).toContain("server.admin.read_key");
   } finally {
-    await gateway.dispose();
+    workspace.remove();
   }
 });
