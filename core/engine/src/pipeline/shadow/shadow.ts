@@ -1,6 +1,6 @@
 /** Steps in shadow mode: they run beside the request, on an exchange of their own, and only report what they would have done. */
 
-import type { ViewApart } from "@sluice/kit/internals";
+import { batchesOf, type ViewApart } from "@sluice/kit/internals";
 import { bytesFor, framesFor, guardrailOutcomes, replayBytes, replayFrames } from "@sluice/runtime";
 import {
   type Attempt,
@@ -205,7 +205,9 @@ async function observe(step: StepFunction, shadow: ViewApart, stage: Stage): Pro
 /** Reads the step's version of a stream: an error at its end counts as a refusal. */
 async function isSame(reply: Reply | undefined, shown: Reply | undefined): Promise<boolean> {
   if (reply?.kind === "stream") {
-    for await (const frame of reply.frames) void frame;
+    const batches = batchesOf(reply.frames);
+    // oxlint-disable-next-line no-await-in-loop -- batches come one after the other.
+    while ((await batches.next()) !== undefined);
     return true;
   }
   if (reply?.kind === "bytes") {
