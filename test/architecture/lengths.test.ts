@@ -6,14 +6,8 @@ const MAX_LINES = { function: 60, class: 150 } as const;
 
 /** Longer than the bound, and still to be split. */
 const EXCEPTIONS = [
-  "core/engine/src/cluster/supervise.ts: supervise",
   "core/engine/src/cluster/supervisor.ts: Supervisor",
-  "core/engine/src/cluster/worker.ts: runWorker",
-  "core/engine/src/config/files/open.ts: openInPieces",
   "core/engine/src/generation/rollout/edits.ts: ConfigEdits",
-  "core/engine/src/http/admin/config/routes.ts: configRoutes",
-  "core/engine/src/preflight/sandbox.ts: createSandbox",
-  "core/cli/src/print/status.ts: printStatus",
   "core/kit/src/dialect/chunk-writer.ts: ChunkWriter",
   "core/kit/src/guard/document/walk.ts: Walk",
   "core/kit/src/json/sliced.ts: SlicedParser",

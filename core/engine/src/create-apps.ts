@@ -105,13 +105,13 @@ function editRoutes({
   pluginFiles,
 }: GatewayProcess) {
   const { keys, teams } = store;
-  return configRoutes(
+  return configRoutes({
     edits,
-    new ConfigDiff({ place: options, definitions, manager, history, requests: { ledger, keys, teams } }),
-    () => pluginFiles.waiting,
+    configDiff: new ConfigDiff({ place: options, definitions, manager, history, requests: { ledger, keys, teams } }),
     log,
-    () => ledger.health(),
-    storedNames(keys, teams),
-    () => previousKeyView(manager.live?.snapshot.server.admin.previousKey, keyRing.previousMasterUse, clock.now()),
-  );
+    hasName: storedNames(keys, teams),
+    ledgerHealth: () => ledger.health(),
+    waitingForRestart: () => pluginFiles.waiting,
+    previousKey: () => previousKeyView(manager.live?.snapshot.server.admin.previousKey, keyRing.previousMasterUse, clock.now()),
+  });
 }

@@ -6,7 +6,9 @@ import type { JsonObject } from "@sluice/contract";
 import { adminClient, type AdminOptions } from "../admin-client.ts";
 import { CommandError, EXIT } from "../exit.ts";
 import { addHistoryCommand, numberOf } from "./history.ts";
-import { type Attempt, printAttempt, printDeployments, printStatus, type Status } from "../print/status.ts";
+import { type Attempt, printAttempt } from "../print/attempt.ts";
+import { printDeployments } from "../print/deployments.ts";
+import { printStatus, type Status } from "../print/status.ts";
 
 type Options = AdminOptions & { readonly json?: boolean };
 type Asking = Options & { readonly author?: string };

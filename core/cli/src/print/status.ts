@@ -1,19 +1,7 @@
-/** Prints what the running gateway says of its configuration: a status, and how an edit went. */
+/** Prints the status of a running gateway's configuration. */
 
 import { byOf, type Origin, originOf, shortOf } from "../commands/history.ts";
-
-/** How an edit went. */
-export interface Attempt {
-  readonly outcome: string;
-  readonly at: string;
-  readonly digest: string | null;
-  readonly generation: number | null;
-  readonly reason: string | null;
-  readonly author: string | null;
-  readonly findings: readonly { readonly text: string }[];
-  /** With several workers: how it went with each. */
-  readonly workers?: readonly { readonly worker: number; readonly outcome: string; readonly generation: number | null }[];
-}
+import type { Attempt } from "./attempt.ts";
 
 /** `GET /config/status`, as far as it is printed. */
 export interface Status {
@@ -62,23 +50,9 @@ interface WorkerStatus {
   readonly canary: number | null;
   /** Why it does not run what the others run. */
   readonly differs: string | null;
-  /** Of one that does not answer: for how long its event loop has stood still, and the code that holds it. */
+  /** Where it does not answer: the time since its event loop last ran, and the code that blocks it. */
   readonly silent_ms?: number;
   readonly held_by?: string | null;
-}
-
-interface DeploymentStatus {
-  readonly deployment: string;
-  readonly health: string;
-  readonly ejected_until: string | null;
-  readonly consecutive_failures: number;
-  readonly credential_refused: boolean;
-  readonly ejected_models: readonly {
-    readonly model: string;
-    readonly operation: string;
-    readonly breaker: string;
-    readonly ejected_until: string | null;
-  }[];
 }
 
 interface CanaryStatus {
@@ -110,102 +84,110 @@ interface Shadow {
 
 /** Prints a status. */
 export function printStatus(status: Status): void {
-  const { live, drift, last_attempt: last, draining, canary, judged, shadows, workers = [] } = status;
-  const { waiting_for_restart: waiting } = status;
+  const { draining, judged, shadows, workers = [] } = status;
+  const lines = [
+    ...liveLines(status),
+    ...ledgerLines(status),
+    ...previousKeyLines(status),
+    driftLine(status),
+    ...canaryLines(status),
+    ...(judged === null ? [] : [judgedLine(judged)]),
+    ...shadows.map(shadowLine),
+    ...restartLines(status),
+    ...workers.map((worker) => workerLine(worker, status.canary)),
+    ...workerCountLines(status),
+    ...draining.map(drainingLine),
+    ...lastAttemptLines(status),
+    ...versionLines(status),
+  ];
+  for (const line of lines) console.log(line);
+}
+
+function liveLines({ live, workers = [] }: Status): readonly string[] {
   const isAnswered = workers.length === 0 || workers.some(({ answers }) => answers);
-  if (live === null) console.log(isAnswered ? "no generation is live" : "no worker answers");
-  else {
-    const since = `since ${live.since}`;
-    console.log(
-      `running generation ${live.generation}${originOf(live)}${byOf(live)}, digest ${shortOf(live.digest)}, ${since}, ${live.leases} in flight`,
-    );
-    if (live.reason !== null) console.log(`rolled back by itself: ${live.reason}`);
-    for (const notice of live.notices) console.log(`note: ${notice}`);
-    for (const { text } of live.warnings ?? []) console.log(`warning: ${text}`);
-  }
-  const { ledger } = status;
+  if (live === null) return [isAnswered ? "no generation is live" : "no worker answers"];
+  const origin = `${originOf(live)}${byOf(live)}`;
+  return [
+    `running generation ${live.generation}${origin}, digest ${shortOf(live.digest)}, since ${live.since}, ${live.leases} in flight`,
+    ...(live.reason === null ? [] : [`rolled back by itself: ${live.reason}`]),
+    ...live.notices.map((notice) => `note: ${notice}`),
+    ...(live.warnings ?? []).map(({ text }) => `warning: ${text}`),
+  ];
+}
+
+function ledgerLines({ ledger }: Status): readonly string[] {
   if (ledger?.writable === false) {
-    console.log(`spend rows cannot be stored, and requests are refused: ${ledger.fault?.text ?? "no reason is known"}`);
-  } else if (ledger?.store_failing === true) console.log("the store does not take spend rows: they wait in the outbox");
-  if ((status.previous_key ?? null) !== null) console.log(previousKeyLine(status.previous_key as PreviousKeyStatus));
-  if (live === null) console.log("whether the files are what runs is not known");
-  else if (drift.files.length === 0) console.log("the files are what runs");
-  else console.log(`the files differ from what runs: ${drift.files.map(({ path, change }) => `${path} (${change})`).join(", ")}`);
-  if (canary !== null) {
-    const { generation, share, ends_at: until, requests, errors, others } = canary;
-    console.log(
-      `canary generation ${generation} for ${share} of the keys until ${until}: ${errors} of ${requests} requests failed, of all others ${others.errors} of ${others.requests}`,
-    );
+    return [`spend rows cannot be stored, and requests are refused: ${ledger.fault?.text ?? "no reason is known"}`];
   }
-  if (judged !== null) {
-    const { generation, until, requests, errors, before } = judged;
-    console.log(
-      `generation ${generation} is watched until ${until}: ${errors} of ${requests} requests failed, of the ${before.requests} before ${before.errors}`,
-    );
-  }
-  for (const { pipeline, step, runs, refused, answered, changed, failed } of shadows) {
-    console.log(
-      `in shadow: ${step} of ${pipeline}: of ${runs} requests it would have refused ${refused}, answered ${answered}, changed ${changed}; it failed at ${failed}`,
-    );
-  }
-  if (waiting.length > 0) {
-    const what = workers.length > 0 ? "sluice restart" : "a stop and a start";
-    console.log(`changed since they were loaded, and wait for ${what}: ${waiting.join(", ")}`);
-  }
-  if (status.workers_agree === false) {
-    console.log(
-      "the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not",
-    );
-  }
-  for (const worker of workers) console.log(lineOf(worker, canary));
-  const { workers_expected: expected = 0 } = status;
-  if (workers.length < expected) console.log(`${workers.length} of ${expected} workers serve; the others are being started`);
-  for (const { generation, leases, oldest_age_ms: ageMs } of draining) {
-    console.log(`draining generation ${generation}: ${leases} in flight, the oldest for ${Math.round(ageMs / 1000)} s`);
-  }
-  if (last !== null) {
-    const why = last.reason === null ? "" : `, because ${last.reason}`;
-    const by = last.author === null ? "" : ` by ${last.author}`;
-    console.log(
-      `last attempt: ${last.outcome} at ${last.at}${by}${why}${last.digest === null ? "" : `, digest ${shortOf(last.digest)}`}`,
-    );
-    for (const { text } of last.findings) console.log(text);
-  }
-  console.log(`version ${status.version}`);
-  if (status.supervisor?.is_outdated === true) {
-    const { pid, version } = status.supervisor;
-    console.log(
-      `the supervising process (pid ${pid}, version ${version}) runs other code than its workers: stop the gateway and start it again`,
-    );
-  }
+  return ledger?.store_failing === true ? ["the store does not take spend rows: they wait in the outbox"] : [];
 }
 
-function previousKeyLine({ until: end, is_accepted: isAccepted, uses, last_used_at: lastAt }: PreviousKeyStatus): string {
-  if (!isAccepted) return `the previous master key has ended, at ${end}: remove server.admin.previous_key`;
+function previousKeyLines({ previous_key: key = null }: Status): readonly string[] {
+  if (key === null) return [];
+  const { until: end, uses, last_used_at: lastAt } = key;
+  if (!key.is_accepted) return [`the previous master key has ended, at ${end}: remove server.admin.previous_key`];
   const used = lastAt === null ? "not used since the start" : `used ${uses} times, the last time at ${lastAt}`;
-  return `warning: the previous master key is accepted until ${end}; ${used}`;
+  return [`warning: the previous master key is accepted until ${end}; ${used}`];
 }
 
-/** Names the deployments that get no traffic, or little. */
-export function printDeployments(answer: unknown): void {
-  const { deployments = [] } = (answer ?? {}) as { readonly deployments?: readonly DeploymentStatus[] };
-  for (const view of deployments) {
-    const { deployment, health, consecutive_failures: failures, credential_refused: isRefused } = view;
-    const count = failures > 0 ? `, ${failures} failures in a row` : "";
-    if (isRefused) console.log(`deployment ${deployment}: the provider refuses the credential`);
-    if (health !== "healthy") console.log(`deployment ${deployment} is ${health}${until(view.ejected_until)}${count}`);
-    for (const { model, operation, breaker, ejected_until: end } of view.ejected_models) {
-      if (breaker !== "closed")
-        console.log(`deployment ${deployment}: the model ${model} is ejected for ${operation}${until(end)}`);
-    }
-  }
+function driftLine({ live, drift: { files } }: Status): string {
+  if (live === null) return "whether the files are what runs is not known";
+  if (files.length === 0) return "the files are what runs";
+  return `the files differ from what runs: ${files.map(({ path, change }) => `${path} (${change})`).join(", ")}`;
 }
 
-function until(time: string | null): string {
-  return time === null ? "" : ` until ${time}`;
+function canaryLines({ canary }: Status): readonly string[] {
+  if (canary === null) return [];
+  const { generation, share, ends_at: end, requests, errors, others } = canary;
+  const counts = `${errors} of ${requests} requests failed, of all others ${others.errors} of ${others.requests}`;
+  return [`canary generation ${generation} for ${share} of the keys until ${end}: ${counts}`];
 }
 
-function lineOf(worker: WorkerStatus, canary: CanaryStatus | null): string {
+function judgedLine({ generation, until: end, requests, errors, before }: JudgedStatus): string {
+  const counts = `${errors} of ${requests} requests failed, of the ${before.requests} before ${before.errors}`;
+  return `generation ${generation} is watched until ${end}: ${counts}`;
+}
+
+function shadowLine({ pipeline, step, runs, refused, answered, changed, failed }: Shadow): string {
+  const counts = `it would have refused ${refused}, answered ${answered}, changed ${changed}; it failed at ${failed}`;
+  return `in shadow: ${step} of ${pipeline}: of ${runs} requests ${counts}`;
+}
+
+/** What waits for a restart of the workers, and what brings them together. */
+function restartLines({ waiting_for_restart: waiting, workers = [], workers_agree: isAgreed }: Status): readonly string[] {
+  const restart = workers.length > 0 ? "sluice restart" : "a stop and a start";
+  return [
+    ...(waiting.length > 0 ? [`changed since they were loaded, and wait for ${restart}: ${waiting.join(", ")}`] : []),
+    ...(isAgreed === false
+      ? ["the workers run different configurations: sluice reload or sluice rollback brings them together, or says why not"]
+      : []),
+  ];
+}
+
+function workerCountLines({ workers = [], workers_expected: expected = 0 }: Status): readonly string[] {
+  return workers.length < expected ? [`${workers.length} of ${expected} workers serve; the others are being started`] : [];
+}
+
+function drainingLine({ generation, leases, oldest_age_ms: ageMs }: Status["draining"][number]): string {
+  return `draining generation ${generation}: ${leases} in flight, the oldest for ${Math.round(ageMs / 1000)} s`;
+}
+
+function lastAttemptLines({ last_attempt: last }: Status): readonly string[] {
+  if (last === null) return [];
+  const why = last.reason === null ? "" : `, because ${last.reason}`;
+  const by = last.author === null ? "" : ` by ${last.author}`;
+  const digest = last.digest === null ? "" : `, digest ${shortOf(last.digest)}`;
+  return [`last attempt: ${last.outcome} at ${last.at}${by}${why}${digest}`, ...last.findings.map(({ text }) => text)];
+}
+
+function versionLines({ version, supervisor }: Status): readonly string[] {
+  const line = `version ${version}`;
+  if (supervisor?.is_outdated !== true) return [line];
+  const process = `the supervising process (pid ${supervisor.pid}, version ${supervisor.version})`;
+  return [line, `${process} runs other code than its workers: stop the gateway and start it again`];
+}
+
+function workerLine(worker: WorkerStatus, canary: CanaryStatus | null): string {
   const { answers, generation, digest, leases, differs, silent_ms: silentMs = 0, held_by: heldBy = null } = worker;
   const name = `worker ${worker.worker} (pid ${worker.pid})`;
   if (answers) {
@@ -215,18 +197,4 @@ function lineOf(worker: WorkerStatus, canary: CanaryStatus | null): string {
   }
   const since = silentMs < 1_000 ? "" : `: its event loop has stood still for ${Math.round(silentMs / 1_000)} s`;
   return `${name} does not answer${since}${heldBy === null ? "" : ` at ${heldBy}`}`;
-}
-
-/** Prints how an edit went. */
-export function printAttempt({ outcome, digest, generation, findings, reason, workers = [] }: Attempt): void {
-  for (const { text } of findings) console.log(text);
-  const madeOf = (number: number | null): string => (number === null ? "" : `: generation ${number}`);
-  const asked = workers.filter((each) => each.outcome !== "not_asked");
-  const isOneOutcome = asked.every((each) => each.outcome === outcome && each.generation === generation);
-  for (const each of isOneOutcome ? [] : asked) {
-    console.log(`worker ${each.worker}: ${each.outcome.replace("_", " ")}${madeOf(each.generation)}`);
-  }
-  const made = madeOf(generation);
-  const why = reason === null ? "" : `, because ${reason}`;
-  console.log(`${outcome}${made}${digest === null ? "" : ` (digest ${shortOf(digest)})`}${why}`);
 }

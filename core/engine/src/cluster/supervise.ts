@@ -1,10 +1,12 @@
 /** The supervising process: it serves no client. It keeps the workers alive and answers for administration. */
 
+import type { Log } from "@sluice/contract";
+import type { ServerSettings } from "../config/snapshot.ts";
 import type { Start, StartOptions } from "../prepare-start.ts";
 import { mayAdminister, responsive } from "./admin/ask-workers.ts";
 import { authenticate, masterAlone } from "../http/admin/authenticate.ts";
 import { createWorkersListener } from "./admin/admin-workers.ts";
-import { listen } from "../http/listener/listen.ts";
+import { listen, type Listener } from "../http/listener/listen.ts";
 import { hostState, installationOf, listenOrExplain, openTls } from "../open-parts.ts";
 import { lockDataFolder } from "../resources/data-lock.ts";
 import { certificateOf, writeRunning } from "../resources/running-file.ts";
@@ -27,41 +29,67 @@ export type Supervised = Pick<RunningGateway, "publicUrl" | "adminUrl" | "instal
  * Starts the workers and the admin listener. Resolves with `undefined` when a stop was signalled before all served. Throws a StartError,
  * or a StartRefused when a worker did not start: that worker has reported why.
  */
-export async function supervise(
-  options: StartOptions,
-  { snapshot, definitions }: Start,
-  host: SupervisorHost,
-): Promise<Supervised | undefined> {
+export async function supervise(options: StartOptions, start: Start, host: SupervisorHost): Promise<Supervised | undefined> {
   const { log, environment } = options;
+  const { snapshot, definitions } = start;
   const { server } = snapshot;
   const installation = installationOf(snapshot, environment);
   const masterKeys = new MasterKeys(installation.masterKey, () => installationOf(snapshot, environment).masterKey);
   const dataLock = lockDataFolder(server.dataDirectory);
-  const code = codeDigest();
   const state = hostState(snapshot, definitions, log);
   await state?.start(AbortSignal.timeout(5_000));
-  const supervisor = new Supervisor({
-    size: server.workers,
-    log,
-    state,
-    fixed: fixedSettings(snapshot, definitions),
-    entry: host.worker,
+  const fixed = fixedSettings(snapshot, definitions);
+  const supervisor = new Supervisor({ size: server.workers, log, state, fixed, entry: host.worker });
+  const restart = (): Promise<RestartResult> => supervisor.restart(() => runningCanary(supervisor, masterKeys));
+  const adminListener = await listenForAdmin({ server, log, supervisor, masterKeys, restart });
+  let forgetRunning = (): void => undefined;
+  host.handle({
+    async stop() {
+      await supervisor.stop();
+      adminListener.server.closeAllConnections();
+      await adminListener.close();
+      await state?.stop();
+      forgetRunning();
+      dataLock.release();
+    },
+    kill: () => supervisor.kill(),
+    reload: () => supervisor.reload(),
+    // The log has the outcome.
+    restart: () => void restart(),
   });
-  const metrics = createMetrics(log);
-  metrics.observe("gauge", WORKER_METRICS.serving, () => [[supervisor.serving.length]]);
-  metrics.observe("gauge", WORKER_METRICS.leaving, () => [[supervisor.alive.length - supervisor.serving.length]]);
-  metrics.observe("counter", WORKER_METRICS.ends, () => [[supervisor.counts.ends]]);
-  metrics.observe("counter", WORKER_METRICS.hung, () => [[supervisor.counts.hung]]);
-  // A new worker reads the files: those of a canary would serve all keys.
-  const restart = (): Promise<RestartResult> =>
-    supervisor.restart(async () => {
-      const status = (await masterKeys.lookAt(responsive(supervisor.serving), "/config/status")) as {
-        readonly canary?: object | null;
-      };
-      return (status.canary ?? null) === null
-        ? undefined
-        : "A canary runs: end it with sluice canary promote or abort, then restart.";
-    });
+  const publicUrl = await supervisor.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
+    // Serving workers finish their requests: the stop waits for them.
+    if (host.isStopping) return undefined;
+    supervisor.kill();
+    throw error;
+  });
+  if (publicUrl === undefined || host.isStopping) return undefined;
+  const adminUrl = adminListener.url;
+  const running = { pid: process.pid, publicUrl, adminUrl, version: VERSION, ...certificateOf(server) };
+  forgetRunning = writeRunning(server.dataDirectory, running);
+  return { publicUrl, adminUrl, installation, snapshot };
+}
+
+/** The reason against a restart while a canary runs: a new worker reads the files, and those of a canary would serve all keys. */
+async function runningCanary(supervisor: Supervisor, masterKeys: MasterKeys): Promise<string | undefined> {
+  const answer = await masterKeys.lookAt(responsive(supervisor.serving), "/config/status");
+  const { canary = null } = answer as { readonly canary?: object | null };
+  return canary === null ? undefined : "A canary runs: end it with sluice canary promote or abort, then restart.";
+}
+
+/** The parts of the supervisor's admin listener. */
+interface AdminParts {
+  readonly server: ServerSettings;
+  readonly log: Log;
+  readonly supervisor: Supervisor;
+  readonly masterKeys: MasterKeys;
+  readonly restart: () => Promise<RestartResult>;
+}
+
+/** Opens the admin listener. It answers from what its workers answer. */
+function listenForAdmin({ server, log, supervisor, masterKeys, restart }: AdminParts): Promise<Listener> {
+  const code = codeDigest();
+  const metrics = supervisorMetrics(supervisor, log);
   const admin = createWorkersListener({
     log,
     size: server.workers,
@@ -81,39 +109,16 @@ export async function supervise(
     forget: () => supervisor.forget(),
     metrics: () => prometheusText(metrics.read()),
   });
-  const place = server.admin;
-  const adminListener = await listenOrExplain(
-    () => listen(admin, place.host, place.port, { isShared: false, tls: openTls(server.tls, log) }),
-    `${place.host}:${place.port}`,
-  );
-  let forget = (): void => undefined;
-  host.handle({
-    async stop() {
-      await supervisor.stop();
-      adminListener.server.closeAllConnections();
-      await adminListener.close();
-      await state?.stop();
-      forget();
-      dataLock.release();
-    },
-    kill: () => supervisor.kill(),
-    reload: () => supervisor.reload(),
-    // The log has the outcome.
-    restart: () => void restart(),
-  });
-  const publicUrl = await supervisor.start(outboxNames(server.dataDirectory)).catch((error: unknown) => {
-    // Serving workers finish their requests: the stop waits for them.
-    if (host.isStopping) return undefined;
-    supervisor.kill();
-    throw error;
-  });
-  if (publicUrl === undefined || host.isStopping) return undefined;
-  forget = writeRunning(server.dataDirectory, {
-    pid: process.pid,
-    publicUrl,
-    adminUrl: adminListener.url,
-    version: VERSION,
-    ...certificateOf(server),
-  });
-  return { publicUrl, adminUrl: adminListener.url, installation, snapshot };
+  const { host, port } = server.admin;
+  const open = (): Promise<Listener> => listen(admin, host, port, { isShared: false, tls: openTls(server.tls, log) });
+  return listenOrExplain(open, `${host}:${port}`);
+}
+
+function supervisorMetrics(supervisor: Supervisor, log: Log) {
+  const metrics = createMetrics(log);
+  metrics.observe("gauge", WORKER_METRICS.serving, () => [[supervisor.serving.length]]);
+  metrics.observe("gauge", WORKER_METRICS.leaving, () => [[supervisor.alive.length - supervisor.serving.length]]);
+  metrics.observe("counter", WORKER_METRICS.ends, () => [[supervisor.counts.ends]]);
+  metrics.observe("counter", WORKER_METRICS.hung, () => [[supervisor.counts.hung]]);
+  return metrics;
 }

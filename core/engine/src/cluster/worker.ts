@@ -4,9 +4,6 @@ import { errorMessage } from "@sluice/contract";
 import { type RunningGateway, startProcess } from "../bootstrap.ts";
 import { prepareStart, type StartOptions, type WorkerPlace } from "../prepare-start.ts";
 import { formatFinding } from "../config/finding.ts";
-import type { CanaryVerdict } from "../generation/rollout/canary.ts";
-import type { Generation } from "../generation/generation.ts";
-import type { RollbackNotice } from "../generation/rollout/state/model.ts";
 import { createRemoteState } from "./shared-state-rpc.ts";
 import { StartError } from "../resources/installation.ts";
 import { withFields } from "../telemetry/log.ts";
@@ -21,37 +18,77 @@ import { type Assignment, ASSIGNMENT_VARIABLE, type FromWorker, REPORT_FD, type 
 /** Starts and serves until the supervisor ends it. Never rejects: `host.exit` receives how it ended. */
 export async function runWorker(given: StartOptions, host: WorkerHost): Promise<void> {
   const assignment = JSON.parse(process.env[ASSIGNMENT_VARIABLE] ?? "{}") as Assignment;
-  const options = { ...given, log: withFields(given.log, { worker: assignment.number }) };
-  const send = (message: FromWorker): void => {
-    // The channel ends with the supervisor, and this process with the channel.
-    if (process.connected) process.send?.(message, undefined, {}, () => undefined);
-  };
-  const hosted = createRemoteState(send);
-  const code = codeDigest();
-  let gateway: RunningGateway | undefined;
-  let isListening = false;
-  let wantsReload = false;
-  // A stop ends a retirement that is under way.
-  const end = (how: (running: RunningGateway) => Promise<void>): void => {
-    if (gateway === undefined) {
-      // Once it accepts connections the start is finished first: what ends a worker is sent again when it is ready.
-      if (!isListening) host.exit({ kind: "stopped" });
-      return;
-    }
-    how(gateway).then(
-      () => host.exit({ kind: "stopped" }),
-      (error: unknown) => host.exit({ kind: "failed", error }),
-    );
-  };
-  process.on("message", (message: ToWorker) => {
+  const worker = new WorkerProcess(host);
+  process.on("message", (message: ToWorker) => worker.receive(message));
+  send({ type: "hears" });
+  const log = withFields(given.log, { worker: assignment.number });
+  try {
+    worker.serve(await startAs(assignment, { ...given, log, onListening: () => worker.listens() }, worker.place(assignment)));
+  } catch (error) {
+    const reasons = reasonsOf(error);
+    const exit = (): void => host.exit({ kind: "not-started", reasons });
+    process.send?.({ type: "failed", reasons } satisfies FromWorker, undefined, {}, exit);
+  }
+}
+
+/** Sends a message to the supervisor. The channel ends with the supervisor, and this process with the channel. */
+function send(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, {}, () => undefined);
+}
+
+/** `starting`: it may be ended at once. `listening`: the start is finished first, and the supervisor repeats what ends it. */
+type Phase = { readonly name: "starting" | "listening" } | { readonly name: "serving"; readonly gateway: RunningGateway };
+
+/** The process of a worker, from its first message to its end. */
+class WorkerProcess {
+  readonly #host: WorkerHost;
+  readonly #state = createRemoteState(send);
+  readonly #code = codeDigest();
+  #phase: Phase = { name: "starting" };
+  /** Set when a reload was asked for before the gateway served. */
+  #wantsReload = false;
+
+  constructor(host: WorkerHost) {
+    this.#host = host;
+  }
+
+  /** The place of this process among the workers. */
+  place({ number }: Assignment): WorkerPlace {
+    return {
+      number,
+      reportFd: REPORT_FD,
+      remoteState: this.#state.driver,
+      onServe: ({ number: generation, snapshot: { digest } }) => send({ type: "runs", generation, digest }),
+      onVerdict: (verdict) => send({ type: "verdict", verdict }),
+      onRollback: (notice) => send({ type: "rolled-back", notice }),
+    };
+  }
+
+  /** The gateway accepts connections. */
+  listens(): void {
+    this.#phase = { name: "listening" };
+  }
+
+  /** The gateway serves: the supervisor may give it work. */
+  serve(gateway: RunningGateway): void {
+    this.#phase = { name: "serving", gateway };
+    const { publicUrl, adminUrl, snapshot } = gateway;
+    const { drainTimeoutMs, drainDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
+    const endsWithinMs = drainDelayMs + drainTimeoutMs;
+    send({ type: "ready", publicUrl, adminUrl, endsWithinMs, hungTimeoutMs, code: this.#code });
+    setInterval(send, BEAT_MS, { type: "beat" } satisfies FromWorker);
+    if (this.#wantsReload) reload(gateway);
+  }
+
+  receive(message: ToWorker): void {
+    const gateway = this.#phase.name === "serving" ? this.#phase.gateway : undefined;
     switch (message.type) {
       case "state":
-        hosted.receive(message);
+        this.#state.receive(message);
         return;
       case "reload":
-        wantsReload = gateway === undefined;
-        // The log has the result.
-        gateway?.reload().catch(() => undefined);
+        if (gateway === undefined) this.#wantsReload = true;
+        else reload(gateway);
         return;
       case "adopt": {
         const { outbox } = message;
@@ -62,7 +99,7 @@ export async function runWorker(given: StartOptions, host: WorkerHost): Promise<
         gateway?.countVotes(message.digest, message.end, message.reason);
         return;
       case "follow":
-        if (gateway !== undefined) void follow(gateway, message.target, send);
+        if (gateway !== undefined) void follow(gateway, message.target);
         return;
       case "roll-back":
         gateway?.rollBack(message.notice);
@@ -72,35 +109,30 @@ export async function runWorker(given: StartOptions, host: WorkerHost): Promise<
         send({ type: "forgot", id: message.id });
         return;
       case "retire":
-        end((running) => running.retire());
+        this.#end((running) => running.retire());
         return;
       case "stop":
-        end((running) => running.stop());
+        // A stop also ends a retirement that is under way.
+        this.#end((running) => running.stop());
         return;
       default:
         message satisfies never;
     }
-  });
-  send({ type: "hears" });
-  try {
-    const onVerdict = (verdict: CanaryVerdict): void => send({ type: "verdict", verdict });
-    const onRollback = (notice: RollbackNotice): void => send({ type: "rolled-back", notice });
-    const onServe = ({ number: generation, snapshot: { digest } }: Generation): void =>
-      send({ type: "runs", generation, digest });
-    const place = { number: assignment.number, reportFd: REPORT_FD, remoteState: hosted.driver, onServe, onVerdict, onRollback };
-    const onListening = (): void => void (isListening = true);
-    gateway = await startAs(assignment, { ...options, onListening }, place);
-  } catch (error) {
-    const reasons = reasonsOf(error);
-    const exit = (): void => host.exit({ kind: "not-started", reasons });
-    process.send?.({ type: "failed", reasons } satisfies FromWorker, undefined, {}, exit);
-    return;
   }
-  const { publicUrl, adminUrl, snapshot } = gateway;
-  const { drainTimeoutMs, drainDelayMs, hungWorkerTimeoutMs: hungTimeoutMs } = snapshot.server;
-  send({ type: "ready", publicUrl, adminUrl, endsWithinMs: drainDelayMs + drainTimeoutMs, hungTimeoutMs, code });
-  setInterval(send, BEAT_MS, { type: "beat" } satisfies FromWorker);
-  if (wantsReload) gateway.reload().catch(() => undefined);
+
+  #end(how: (gateway: RunningGateway) => Promise<void>): void {
+    if (this.#phase.name === "starting") this.#host.exit({ kind: "stopped" });
+    if (this.#phase.name !== "serving") return;
+    how(this.#phase.gateway).then(
+      () => this.#host.exit({ kind: "stopped" }),
+      (error: unknown) => this.#host.exit({ kind: "failed", error }),
+    );
+  }
+}
+
+/** Reads the configuration again. The log has the result. */
+function reload(gateway: RunningGateway): void {
+  gateway.reload().catch(() => undefined);
 }
 
 async function startAs(assignment: Assignment, given: StartOptions, worker: WorkerPlace): Promise<RunningGateway> {
@@ -113,7 +145,7 @@ async function startAs(assignment: Assignment, given: StartOptions, worker: Work
 }
 
 /** Runs the generation of another worker, or reports why it cannot. While an edit is under way it does nothing; the supervisor asks again. */
-async function follow(gateway: RunningGateway, target: Running, send: (message: FromWorker) => void): Promise<void> {
+async function follow(gateway: RunningGateway, target: Running): Promise<void> {
   const refuse = (reasons: readonly string[]): void => send({ type: "not-followed", target, reasons });
   try {
     const result = await gateway.follow(target.generation, target.digest);

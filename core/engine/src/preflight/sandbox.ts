@@ -2,14 +2,14 @@
 
 import { randomUUID } from "node:crypto";
 import type { RequestListener } from "node:http";
-import type { GuardrailCatalog, Log, SpendRow } from "@sluice/contract";
+import type { GuardrailCatalog, Log, Operation, ProviderCatalog, SpendRow } from "@sluice/contract";
 import { createScriptedUpstream } from "@sluice/runtime/transport";
 import { upstreamKey } from "@sluice/kit/internals";
 import type { PipelineTest, Snapshot } from "../config/snapshot.ts";
 import { createFamilyFactors } from "../counting/family-factor.ts";
 import type { StandIns } from "../generation/parts.ts";
 import { buildGeneration, type Generation } from "../generation/generation.ts";
-import { createPublicApp } from "../http/public.ts";
+import { createPublicApp, type PublicParts } from "../http/public.ts";
 import { emptyRecord, type ExchangeRecord } from "../accounting/exchange-record.ts";
 import type { Definitions } from "../registry/definitions.ts";
 import { RecentRequests } from "../accounting/recent-requests.ts";
@@ -46,11 +46,8 @@ export interface Sandbox {
 }
 
 /** Creates the sandbox of a test. Rejects when a plugin cannot be created or started. */
-export async function createSandbox(
-  { snapshot, definitions, guardrails }: PreflightSubject,
-  test: PipelineTest,
-): Promise<Sandbox> {
-  const clock = systemClock;
+export async function createSandbox(subject: PreflightSubject, test: PipelineTest): Promise<Sandbox> {
+  const { snapshot, definitions } = subject;
   const upstreamLog = new ScriptedUpstreamLog(test.outcomes);
   const rows: SpendRow[] = [];
   const errors: string[] = [];
@@ -59,35 +56,58 @@ export async function createSandbox(
   const keyCredential = randomUUID();
   const shared = new SharedPool();
   const process = processOf({ definitions, log, shared, rows, masterKey });
-  const pipeline = snapshot.pipelines.find(({ tests }) => tests.includes(test));
-  const identity = typeof test.key === "string" ? undefined : identityOf(test.key);
   const standIns: StandIns = {
-    guardrails: sandboxGuardrails(guardrails, definitions),
-    authority: (real) => ({
-      ...real,
-      identify: (presented) => (presented === keyCredential ? identity : real.identify(presented)),
-      mayUse: (who, model) => real.mayUse(who, model),
-    }),
-    catalog: (real) => withTestModels(real, pipeline?.operation ?? "chat"),
-    providers(real) {
-      const catalog = sandboxProviders(real, upstreamLog);
-      for (const name of catalog.names()) {
-        const instance = catalog.find(name);
-        if (instance === undefined) continue;
-        const options = { connections: instance.connections, connectMs: instance.timeouts.connectMs };
-        // The sandbox holds these for its lifetime: every caller that asks for connections to the provider gets them.
-        shared.acquire(upstreamKey(name, options), () =>
-          createScriptedUpstream(options, (call) => upstreamLog.answer(name, call)),
-        );
-      }
-      return catalog;
-    },
+    guardrails: sandboxGuardrails(subject.guardrails, definitions),
+    authority: authorityOf(test, keyCredential),
+    catalog: (real) => withTestModels(real, operationOf(snapshot, test)),
+    providers: (real) => scriptedProviders(real, upstreamLog, shared),
   };
-  const generation: Generation = await buildGeneration(process, sandboxSnapshot(snapshot, definitions), 0, standIns);
+  const generation = await buildGeneration(process, sandboxSnapshot(snapshot, definitions), 0, standIns);
   const recent = new RecentRequests<ExchangeRecord>(2, emptyRecord);
-  const app = createPublicApp({
+  return {
+    handle: createPublicApp(appParts(generation, log, rows, recent)).callback(),
+    credential: test.key === "none" ? undefined : test.key === "master" ? masterKey : keyCredential,
+    upstreamLog,
+    rows,
+    record: (id) => recent.find(id),
+    errors,
+    close: () => generation.drain(0),
+  };
+}
+
+/** The operation of the pipeline that a test belongs to. */
+function operationOf({ pipelines }: Snapshot, test: PipelineTest): Operation {
+  return pipelines.find(({ tests }) => tests.includes(test))?.operation ?? "chat";
+}
+
+/** The authority of the candidate, which also knows the key of the test. */
+function authorityOf({ key }: PipelineTest, credential: string): StandIns["authority"] {
+  const identity = typeof key === "string" ? undefined : identityOf(key);
+  return (real) => ({
+    ...real,
+    identify: (presented) => (presented === credential ? identity : real.identify(presented)),
+    mayUse: (who, model) => real.mayUse(who, model),
+  });
+}
+
+/** The candidate's providers, whose connections lead to scripted upstreams. */
+function scriptedProviders(real: ProviderCatalog, upstreamLog: ScriptedUpstreamLog, shared: SharedPool): ProviderCatalog {
+  const catalog = sandboxProviders(real, upstreamLog);
+  for (const name of catalog.names()) {
+    const instance = catalog.find(name);
+    if (instance === undefined) continue;
+    const options = { connections: instance.connections, connectMs: instance.timeouts.connectMs };
+    // The sandbox holds these for its lifetime: every caller that asks for connections to the provider gets them.
+    shared.acquire(upstreamKey(name, options), () => createScriptedUpstream(options, (call) => upstreamLog.answer(name, call)));
+  }
+  return catalog;
+}
+
+/** The parts of an app that serves one generation and keeps its rows and records in memory. */
+function appParts(generation: Generation, log: Log, rows: SpendRow[], recent: RecentRequests<ExchangeRecord>): PublicParts {
+  return {
     log,
-    clock,
+    clock: systemClock,
     record: async (recorded) => void rows.push(...recorded),
     note: () => undefined,
     checkLedger: () => undefined,
@@ -97,15 +117,6 @@ export async function createSandbox(
     metrics: { count: () => undefined, countUnrouted: () => undefined },
     live: () => generation,
     isReady: () => true,
-  });
-  return {
-    handle: app.callback(),
-    credential: test.key === "none" ? undefined : test.key === "master" ? masterKey : keyCredential,
-    upstreamLog,
-    rows,
-    record: (id) => recent.find(id),
-    errors,
-    close: () => generation.drain(0),
   };
 }
 

@@ -12,26 +12,26 @@ import { engineKeys } from "../schema/plugin-options.ts";
 import type { PluginReference, SnapshotFile } from "../snapshot.ts";
 import { type ConfigSource, diskSource, fileFault } from "./source.ts";
 
-/** Which configuration is opened, and with what. */
+/** The place of a configuration, and the parts that its reading needs. */
 export interface OpenOptions {
   /** The gateway file, absolute or relative to `cwd`. */
   readonly path: string;
   /** The working directory: findings name files relative to it, `data_directory` is relative to it. */
   readonly cwd: string;
   readonly environment: Environment;
-  /** Where the files come from; the disk unless it is given. */
+  /** The source of the files. Default: the disk. */
   readonly source?: ConfigSource;
-  /** What was parsed before; it takes what is parsed now. */
+  /** Documents that were parsed before. This reading adds its own. */
   readonly known?: KnownDocuments;
 }
 
-/** A configuration whose files were read. What is wrong with them so far is in `findings`. */
+/** A configuration whose files were read. `findings` are those of this phase. */
 export interface OpenedConfig {
   /** The gateway file, absolute. */
   readonly path: string;
   readonly cwd: string;
   readonly environment: Environment;
-  /** What `plugins:` names, for the registry. Empty when the gateway file cannot be read. */
+  /** The packages that `plugins:` names. Empty when the gateway file cannot be read. */
   readonly plugins: readonly PluginReference[];
   readonly findings: readonly Finding[];
   readonly gateway: ResolvedDocument | undefined;
@@ -39,9 +39,9 @@ export interface OpenedConfig {
   readonly prices: ResolvedDocument | undefined;
   /** Every file that was parsed. */
   readonly files: readonly SnapshotFile[];
-  /** Absolute paths of every file of the configuration that is there, parsed or not. */
+  /** Absolute paths of every existing file of the configuration, parsed or not. */
   readonly documents: readonly string[];
-  /** Absolute paths of everything a change of which matters, whether it exists or not: files and the folder of pipelines. */
+  /** Absolute paths of the files and folders to watch for changes, including those that do not exist. */
   readonly watched: readonly string[];
 }
 
@@ -52,81 +52,108 @@ export function openConfig(options: OpenOptions): OpenedConfig {
 
 /** Reads a configuration in pieces. */
 export function* openInPieces(options: OpenOptions): Pieces<OpenedConfig> {
-  const { cwd, environment, source = diskSource, known } = options;
+  const { cwd, environment } = options;
   const path = resolve(cwd, options.path);
-  const home = dirname(path);
-  const findings: Finding[] = [];
-  const files: SnapshotFile[] = [];
-  const documents: string[] = [];
-  const watched = new Set<string>([path]);
+  const opening = new Opening(path, options);
+  const gateway = yield* opening.gateway();
+  const prices = yield* opening.prices(gateway);
+  const pipelines = yield* opening.pipelines(gateway);
+  const { findings, files, documents } = opening;
+  const watched = [...opening.watched];
+  return { path, cwd, environment, plugins: pluginsOf(gateway), findings, gateway, pipelines, prices, files, documents, watched };
+}
 
-  const open = function* (file: string): Pieces<ResolvedDocument | undefined> {
+/** One reading of a configuration: the gateway file first, then the files that it names. */
+class Opening {
+  readonly findings: Finding[] = [];
+  readonly files: SnapshotFile[] = [];
+  readonly documents: string[] = [];
+  readonly watched: Set<string>;
+  readonly #path: string;
+  /** The folder of the gateway file. */
+  readonly #home: string;
+  readonly #options: OpenOptions;
+  readonly #source: ConfigSource;
+
+  constructor(path: string, options: OpenOptions) {
+    this.watched = new Set([path]);
+    this.#path = path;
+    this.#home = dirname(path);
+    this.#options = options;
+    this.#source = options.source ?? diskSource;
+  }
+
+  *gateway(): Pieces<ResolvedDocument | undefined> {
+    const gateway = yield* this.#open(this.#path);
+    if (!this.#source.has(this.#path)) {
+      const at = { file: this.#nameOf(this.#path), line: 1, column: 1 };
+      const fix = "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
+      this.findings.splice(0, this.findings.length, { at, message: "the file cannot be read: there is no such file", fix });
+    }
+    return gateway;
+  }
+
+  *prices(gateway: ResolvedDocument | undefined): Pieces<ResolvedDocument | undefined> {
+    const named = this.#named(gateway, "prices");
+    const file = named ?? join(this.#home, "prices.yaml");
+    this.watched.add(file);
+    if (this.#source.has(file)) return yield* this.#open(file);
+    if (named !== undefined && gateway !== undefined) {
+      const at = gateway.document.valueAt(["prices"]);
+      this.findings.push({ at, message: `there is no file ${this.#nameOf(file)}`, fix: "create it, or remove `prices`" });
+    }
+    return undefined;
+  }
+
+  *pipelines(gateway: ResolvedDocument | undefined): Pieces<readonly ResolvedDocument[]> {
+    const folder = this.#named(gateway, "pipelines") ?? this.#usualPipelines();
+    this.watched.add(folder);
+    const listed = listPipelines(folder, this.#source);
+    for (const file of listed.files) this.watched.add(file);
+    if (listed.fault !== undefined && gateway !== undefined) {
+      const at = gateway.document.valueAt(["pipelines"]);
+      const message = `the pipelines folder \`${this.#nameOf(folder)}\` ${listed.fault}`;
+      const fix = "add a pipeline file there, or name another folder with `pipelines:`";
+      this.findings.push({ at, message, fix });
+    }
+    const pipelines: ResolvedDocument[] = [];
+    for (const file of listed.files) {
+      const pipeline = yield* this.#open(file);
+      if (pipeline !== undefined) pipelines.push(pipeline);
+    }
+    return pipelines;
+  }
+
+  *#open(file: string): Pieces<ResolvedDocument | undefined> {
     yield;
-    documents.push(file);
-    const { document, findings: faults } = yield* readInPieces(file, nameOf(file, cwd), source, known);
-    findings.push(...faults);
+    const { environment, known } = this.#options;
+    this.documents.push(file);
+    const { document, findings } = yield* readInPieces(file, this.#nameOf(file), this.#source, known);
+    this.findings.push(...findings);
     if (document === undefined) return undefined;
-    files.push({ path: file, digest: document.digest, hasEndMark: hasEndMark(document), end: document.end });
-    const resolved = resolveReferences(document, environment, source);
-    for (const reference of resolved.references) if (reference.file !== undefined) watched.add(reference.file);
-    findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === path));
+    this.files.push({ path: file, digest: document.digest, hasEndMark: hasEndMark(document), end: document.end });
+    const resolved = resolveReferences(document, environment, this.#source);
+    for (const reference of resolved.references) if (reference.file !== undefined) this.watched.add(reference.file);
+    this.findings.push(...resolved.findings, ...unresolvedFindings(resolved, file === this.#path));
     return resolved;
-  };
-
-  const gateway = yield* open(path);
-  if (!source.has(path)) {
-    const at = { file: nameOf(path, cwd), line: 1, column: 1 };
-    const fix = "create it, or name another file with --config or SLUICE_CONFIG; ./gateway.yaml is found without";
-    findings.splice(0, findings.length, { at, message: "the file cannot be read: there is no such file", fix });
   }
-  const named = (key: string): string | undefined => {
+
+  /** The path that a key of the gateway file gives. */
+  #named(gateway: ResolvedDocument | undefined, key: "prices" | "pipelines"): string | undefined {
     const value = valueAtPath(gateway?.value, [key]);
-    return typeof value === "string" && value !== "" ? resolve(home, value) : undefined;
-  };
-
-  const pricesFile = named("prices") ?? join(home, "prices.yaml");
-  watched.add(pricesFile);
-  const hasPrices = source.has(pricesFile);
-  const prices = hasPrices ? yield* open(pricesFile) : undefined;
-  if (!hasPrices && named("prices") !== undefined && gateway !== undefined) {
-    const at = gateway.document.valueAt(["prices"]);
-    findings.push({ at, message: `there is no file ${nameOf(pricesFile, cwd)}`, fix: "create it, or remove `prices`" });
+    return typeof value === "string" && value !== "" ? resolve(this.#home, value) : undefined;
   }
 
-  // A gateway file in a folder `config` has its pipelines beside that folder, any other file beside itself.
-  const places = [resolve(home, "../pipelines"), join(home, "pipelines")] as const;
-  const [usual, other] = basename(home) === "config" ? places : places.toReversed();
-  const folder = named("pipelines") ?? [usual, other].find((place) => place !== undefined && source.has(place)) ?? usual ?? home;
-  watched.add(folder);
-  const listed = listPipelines(folder, source);
-  for (const file of listed.files) watched.add(file);
-  if (listed.fault !== undefined && gateway !== undefined) {
-    const message = `the pipelines folder \`${nameOf(folder, cwd)}\` ${listed.fault}`;
-    findings.push({
-      at: gateway.document.valueAt(["pipelines"]),
-      message,
-      fix: "add a pipeline file there, or name another folder with `pipelines:`",
-    });
-  }
-  const pipelines: ResolvedDocument[] = [];
-  for (const file of listed.files) {
-    const pipeline = yield* open(file);
-    if (pipeline !== undefined) pipelines.push(pipeline);
+  /** A gateway file in a folder `config` has its pipelines beside that folder, any other file beside itself. */
+  #usualPipelines(): string {
+    const [outside, inside] = [resolve(this.#home, "../pipelines"), join(this.#home, "pipelines")];
+    const [usual, other] = basename(this.#home) === "config" ? [outside, inside] : [inside, outside];
+    return [usual, other].find((place) => this.#source.has(place)) ?? usual;
   }
 
-  return {
-    path,
-    cwd,
-    environment,
-    plugins: pluginsOf(gateway),
-    findings,
-    gateway,
-    pipelines,
-    prices,
-    files,
-    documents,
-    watched: [...watched],
-  };
+  #nameOf(file: string): string {
+    return nameOf(file, this.#options.cwd);
+  }
 }
 
 /** The name of a file for people: relative to the working directory when it is below it. */
@@ -135,7 +162,7 @@ export function nameOf(file: string, cwd: string): string {
   return name === "" || name.startsWith("..") || isAbsolute(name) ? file : name;
 }
 
-/** Unresolved references are findings, but for the options of a provider: without its credential it is unavailable. */
+/** The unresolved references, except those in a provider's options: a provider without its credential is unavailable. */
 function unresolvedFindings(resolved: ResolvedDocument, isGateway: boolean): Finding[] {
   return resolved.references
     .filter((reference) => reference.value === undefined && !(isGateway && isProviderOption(reference.path)))
