@@ -16,7 +16,7 @@ import { createMetrics } from "../telemetry/metrics.ts";
 import { prometheusText } from "../telemetry/prometheus.ts";
 import { codeDigest, VERSION } from "../telemetry/version.ts";
 import { Supervisor } from "./supervisor.ts";
-import type { RestartResult } from "./supervisor-parts.ts";
+import type { RestartResult } from "./restarts.ts";
 import { fixedSettings } from "./fixed-settings.ts";
 import { MasterKeys } from "./admin/master-keys.ts";
 import type { SupervisorHost } from "./process-host.ts";

@@ -1,4 +1,4 @@
-/** The options of the supervisor, the result of a restart and the state of each worker process. */
+/** The options of the supervisor and the state of each worker process. */
 
 import type { Worker } from "node:cluster";
 import type { Log, StateDriver } from "@sluice/contract";
@@ -20,14 +20,6 @@ export interface SupervisorOptions {
   readonly entry: SupervisorHost["worker"];
 }
 
-/** The result of a restart. */
-export interface RestartResult {
-  readonly outcome: "restarted" | "refused";
-  readonly replaced: number;
-  readonly workers: number;
-  readonly reasons: readonly string[];
-}
-
 /** The state of a worker process. */
 export interface WorkerState {
   readonly number: number;
@@ -40,26 +32,8 @@ export interface WorkerState {
   deadline?: NodeJS.Timeout;
 }
 
-const MIN_BACK_OFF_MS = 100;
-const MAX_BACK_OFF_MS = 30_000;
-
-/** The backoff after a number of failures in a row, in milliseconds. */
-export function backOffMs(failures: number): number {
-  const longest = Math.min(MAX_BACK_OFF_MS, MIN_BACK_OFF_MS * 2 ** Math.min(Math.max(0, failures - 1), 20));
-  return longest * (0.5 + Math.random() / 2);
-}
-
 /** The log fields of a worker whose event loop is blocked. */
 export function hungFields({ number, blocked }: WorkerState, { process: { pid } }: Worker, silentMs: number) {
   const { plugin = "unknown", at, stack } = blocked ?? {};
   return { worker: number, pid, silent_ms: Math.round(silentMs), plugin, at, stack };
-}
-
-/** Workers that still end, beyond twice the number of workers, with which a restart may begin. */
-const MAX_LEAVING = 8;
-
-/** The reason against a restart while too many workers are still ending; `undefined` when it may begin. */
-export function tooManyLeaving(leaving: number, size: number): string | undefined {
-  if (leaving < MAX_LEAVING + 2 * size) return undefined;
-  return `${leaving} workers of earlier restarts still finish what they have under way: restart again when they have ended, at the latest after server.drain_timeout.`;
 }
