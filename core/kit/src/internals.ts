@@ -60,6 +60,7 @@ export { undici } from "./transport/connections/undici.ts";
 export type { SendOptions, UpstreamResponse } from "./transport/calls/call-handler.ts";
 export { asGatewayError } from "./transport/errors.ts";
 export { ResponseBody } from "./transport/replies/body.ts";
+export { excerptOf } from "./transport/replies/excerpt.ts";
 export { Gathered } from "./transport/replies/gathered.ts";
 export { nextTurn } from "./transport/turns.ts";
 export { type Dispatching, Upstream, type UpstreamOptions, upstreamKey } from "./transport/upstream.ts";

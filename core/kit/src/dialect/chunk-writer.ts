@@ -5,7 +5,6 @@
 
 import {
   type EventForm,
-  type FrameRole,
   GatewayError,
   type JsonObject,
   type ProviderRequest,
@@ -14,13 +13,10 @@ import {
   type UpstreamEvent,
   type Usage,
 } from "@sluice/contract";
-import { chunkFrame, rawFrame } from "../openai/stream.ts";
+import { ChunkOutput } from "./chunk-output.ts";
 import { finishReason, type FinishTable } from "./finish.ts";
 import { extraContent, type ReplyCall } from "./reply.ts";
-import { usageJson } from "./usage.ts";
-
-/** The maximum characters kept for one stream: thoughts wait for their signature. */
-const MAX_KEPT_CHARACTERS = 8 * 1024 * 1024;
+import { KeptThoughts } from "./kept-thoughts.ts";
 
 /** Translates one stream: it gets each event and writes chunks. */
 export type EventHandler = (event: UpstreamEvent) => void;
@@ -57,6 +53,9 @@ export function createStreamTranslator(
   return translator;
 }
 
+/** `open`: the role is written. `finished`: the finish reason is. `done`: the end is. */
+type WriterState = "empty" | "open" | "finished" | "done";
+
 interface Call {
   readonly index: number;
   hasArguments: boolean;
@@ -68,61 +67,56 @@ interface Call {
  * directly, without an intermediate object.
  */
 export class ChunkWriter {
-  readonly #head: string;
-  readonly #base: JsonObject;
-  readonly #calls = new Map<string | number, Call>();
-  readonly #thoughts = new Map<string | number, { thinking: string; signature: string }>();
-  #sink: StreamSink | undefined;
-  #isBegun = false;
-  #isFinished = false;
-  #isDone = false;
+  readonly #output: ChunkOutput;
+  readonly #thoughts = new KeptThoughts();
+  /** The calls by the provider's identifier; absent until the first. */
+  #calls: Map<string | number, Call> | undefined;
+  #state: WriterState = "empty";
   #usage: Usage | undefined;
-  #kept = 0;
 
-  constructor({ replyId, createdSeconds, replyModel }: ProviderRequest) {
-    this.#base = { id: replyId, object: "chat.completion.chunk", created: createdSeconds, model: replyModel };
-    this.#head = `${JSON.stringify(this.#base).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  constructor(request: ProviderRequest) {
+    this.#output = new ChunkOutput(request);
   }
 
   /** Sets the sink of the following chunks. */
   into(sink: StreamSink): void {
-    this.#sink = sink;
+    this.#output.into(sink);
   }
 
   /** Whether the reply has a tool call. */
   get hasCalls(): boolean {
-    return this.#calls.size > 0;
+    return this.#calls !== undefined;
   }
 
   get isFinished(): boolean {
-    return this.#isFinished;
+    return this.#state === "finished" || this.#state === "done";
   }
 
   /** Begins the reply: writes the role. The first delta does this by itself. */
   begin(): void {
-    if (this.#isBegun) return;
-    this.#isBegun = true;
-    this.#write('{"role":"assistant","content":""}', "preamble");
+    if (this.#state !== "empty") return;
+    this.#state = "open";
+    this.#output.delta('{"role":"assistant","content":""}', "preamble");
   }
 
   /** Writes text. `form`: where the event has it, and nothing else; see `StreamSink.form`. */
   text(text: string, form?: EventForm): void {
     if (text === "") return;
     this.begin();
-    this.#write(`{"content":${JSON.stringify(text)}}`, "content");
-    if (form !== undefined) this.#to.form?.(form);
+    this.#output.delta(`{"content":${JSON.stringify(text)}}`, "content");
+    if (form !== undefined) this.#output.sink.form?.(form);
   }
 
   reasoning(text: string): void {
     if (text === "") return;
     this.begin();
-    this.#write(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
+    this.#output.delta(`{"reasoning_content":${JSON.stringify(text)}}`, "content");
   }
 
   /** Writes a whole thinking block, which the client sends back: `{type: "thinking", thinking, signature}`. */
   thinkingBlock(block: JsonObject): void {
     this.begin();
-    this.#write(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
+    this.#output.delta(`{"thinking_blocks":[${JSON.stringify(block)}]}`, "content");
   }
 
   /**
@@ -130,33 +124,30 @@ export class ChunkWriter {
    * immediately. Text and signature are also kept for the block that the client sends back.
    */
   thought(key: string | number, { text = "", signature = "" }: { readonly text?: string; readonly signature?: string }): void {
-    const thought = this.#thoughts.get(key) ?? { thinking: "", signature: "" };
-    this.#thoughts.set(key, thought);
-    thought.thinking += this.keep(text);
-    thought.signature += this.keep(signature);
+    this.#thoughts.add(key, text, signature);
     this.reasoning(text);
   }
 
   /** Ends a thought: its block is written if it was signed. Without a thought it has no effect. */
   thoughtEnd(key: string | number): void {
-    const thought = this.#thoughts.get(key);
-    this.#thoughts.delete(key);
-    if (thought !== undefined && thought.signature !== "") this.thinkingBlock({ type: "thinking", ...thought });
+    const thought = this.#thoughts.end(key);
+    if (thought !== undefined) this.thinkingBlock({ type: "thinking", ...thought });
   }
 
   /** Writes further members of a delta, for example `annotations`. */
   delta(delta: JsonObject): void {
     this.begin();
-    this.#write(JSON.stringify(delta), "content");
+    this.#output.delta(JSON.stringify(delta), "content");
   }
 
   /** Begins a call. `key` is the provider's identifier of the block; the client reads the ordinal among calls. */
   callStart(key: string | number, { id, name, extra }: Pick<ReplyCall, "id" | "name" | "extra">): void {
     this.begin();
+    this.#calls ??= new Map();
     const index = this.#calls.size;
     this.#calls.set(key, { index, hasArguments: false });
     const call = { index, id, type: "function", function: { name, arguments: "" }, ...extraContent(extra) };
-    this.#write(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
+    this.#output.delta(`{"tool_calls":[${JSON.stringify(call)}]}`, "content");
   }
 
   /** Writes a part of a call's arguments. Throws `upstream_invalid_response` for a call that never began. */
@@ -164,8 +155,8 @@ export class ChunkWriter {
     if (piece === "") return;
     const call = this.#call(key);
     call.hasArguments = true;
-    this.#write(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
-    if (form !== undefined) this.#to.form?.(form);
+    this.#output.delta(`{"tool_calls":[{"index":${call.index},"function":{"arguments":${JSON.stringify(piece)}}}]}`, "content");
+    if (form !== undefined) this.#output.sink.form?.(form);
   }
 
   /** Ends a call. A call without streamed arguments gets the empty object. */
@@ -182,17 +173,16 @@ export class ChunkWriter {
 
   /** Sets the finish reason of the choice. The first call counts. */
   finish(native: string | undefined, table: FinishTable, extra: JsonObject = {}): void {
-    if (this.#isFinished) return;
+    if (this.isFinished) return;
     this.begin();
-    this.#isFinished = true;
-    const choice: JsonObject = {
+    this.#state = "finished";
+    this.#output.choice({
       index: 0,
       delta: {},
       finish_reason: finishReason(native, table, this.hasCalls),
       ...(native === undefined ? {} : { native_finish_reason: native }),
       ...extra,
-    };
-    this.#to.frame(chunkFrame({ ...this.#base, choices: [choice] }), "content");
+    });
   }
 
   /** Sets the usage so far. It is written once, at the end; the last call counts. */
@@ -202,43 +192,25 @@ export class ChunkWriter {
 
   /** Ends the stream. Throws `upstream_invalid_response` without a finish reason. */
   done(): void {
-    if (this.#isDone) return;
-    if (!this.#isFinished) {
+    if (this.#state === "done") return;
+    if (this.#state !== "finished") {
       throw new GatewayError("upstream_invalid_response", "The upstream's stream ended without a stop reason.");
     }
-    this.#isDone = true;
-    if (this.#usage !== undefined) {
-      this.#to.usage(this.#usage);
-      const tier = this.#usage.serviceTier;
-      const named = tier === undefined ? this.#base : { ...this.#base, service_tier: tier };
-      this.#to.frame(chunkFrame({ ...named, choices: [], usage: usageJson(this.#usage) }), "usage");
-    }
-    this.#to.done();
+    this.#state = "done";
+    if (this.#usage !== undefined) this.#output.usage(this.#usage);
+    this.#output.sink.done();
   }
 
   /** Counts text that a translator keeps. Throws `upstream_invalid_response` beyond the bound. */
   keep(text: string): string {
-    this.#kept += text.length;
-    if (this.#kept > MAX_KEPT_CHARACTERS) {
-      throw new GatewayError("upstream_invalid_response", "A block of the upstream's stream is larger than the gateway accepts.");
-    }
-    return text;
+    return this.#thoughts.keep(text);
   }
 
   #call(key: string | number): Call {
-    const call = this.#calls.get(key);
+    const call = this.#calls?.get(key);
     if (call === undefined) {
       throw new GatewayError("upstream_invalid_response", "The upstream's stream continues a call that it never began.");
     }
     return call;
-  }
-
-  #write(delta: string, role: FrameRole): void {
-    this.#to.frame(rawFrame(`${this.#head}${delta},"finish_reason":null}]}`), role);
-  }
-
-  get #to(): StreamSink {
-    if (this.#sink === undefined) throw new Error("A chunk was written outside of an event.");
-    return this.#sink;
   }
 }

@@ -5,19 +5,18 @@
  * reply can be read too.
  */
 
+import { KeptObject } from "./kept-object.ts";
+
 /** Maximum kept bytes of one text. */
 const MAX_TEXT_BYTES = 65_536;
 /** Maximum kept numbers of one list. */
 const MAX_NUMBERS = 64;
-/** Maximum kept bytes of one object: a larger one is skipped. */
-const MAX_OBJECT_BYTES = 4 * 1024 * 1024;
 /** Maximum nesting: a deeper object is skipped. */
 const MAX_DEPTH = 256;
 
 /** The last bytes of a text that decide whether it is prose. */
 const PROSE_BYTES = 1_024;
 
-const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN_BRACE = 0x7b;
@@ -30,12 +29,9 @@ const LOWER_U = 0x75;
 /** Takes bytes, and passes on each object's text. */
 export class JsonValues {
   readonly #onObject: (text: string) => void;
-  #kept = Buffer.allocUnsafe(1_024);
-  #length = 0;
+  readonly #object = new KeptObject();
   /** The open lists and objects, outermost first: true for a list. */
-  #open: boolean[] = [];
-  /** Whether the object is skipped. */
-  #isLost = false;
+  readonly #open: boolean[] = [];
   #isInText = false;
   #textBytes = 0;
   /** Remaining bytes of an escape. */
@@ -67,9 +63,8 @@ export class JsonValues {
 
   /** Drops an incomplete object. */
   reset(): void {
-    this.#length = 0;
-    this.#open = [];
-    this.#isLost = false;
+    this.#object.clear();
+    this.#open.length = 0;
     this.#isInText = false;
     this.#isEscape = false;
     this.#escaped = 0;
@@ -82,18 +77,18 @@ export class JsonValues {
       this.#isEscape = false;
       if (this.#isSkipping) return;
       this.#escaped = byte === LOWER_U ? 4 : 0;
-      this.#keep(byte);
+      this.#object.keep(byte);
       return;
     }
     if (byte === QUOTE) {
       this.#isInText = false;
-      this.#keep(byte);
+      this.#object.keep(byte);
       return;
     }
     // A text is cut at the start of a character, outside an escape.
     const isStart = this.#escaped === 0 && (byte < 0x80 || byte >= 0xc0);
     if (this.#textBytes > MAX_TEXT_BYTES && (isStart || this.#isSkipping)) {
-      if (!this.#isSkipping) this.#isProse = this.#kept.subarray(this.#length - PROSE_BYTES, this.#length).includes(SPACE);
+      if (!this.#isSkipping) this.#isProse = this.#object.hasSpace(PROSE_BYTES);
       this.#isSkipping = true;
       if (this.#isProse) this.#cutBytes++;
       // The escape of a quote must not end the text.
@@ -102,7 +97,7 @@ export class JsonValues {
     }
     if (this.#escaped > 0) this.#escaped--;
     if (byte === BACKSLASH) this.#isEscape = true;
-    this.#keep(byte);
+    this.#object.keep(byte);
   }
 
   #structure(byte: number): void {
@@ -115,7 +110,7 @@ export class JsonValues {
     }
     if (depth === 1 && this.#open[0] === true) {
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#begin(byte);
-      else if (byte === CLOSE_BRACKET) this.#open = [];
+      else if (byte === CLOSE_BRACKET) this.#open.length = 0;
       else if (byte === QUOTE) this.#beginText();
       return;
     }
@@ -127,13 +122,13 @@ export class JsonValues {
       case OPEN_BRACKET:
         this.#restoreComma();
         this.#descend(byte === OPEN_BRACKET);
-        this.#keep(byte);
+        this.#object.keep(byte);
         return;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         this.#scalars = 0;
         this.#open.pop();
-        this.#keep(byte);
+        this.#object.keep(byte);
         if (this.#isOutside()) this.#finish();
         return;
       case COMMA:
@@ -142,7 +137,7 @@ export class JsonValues {
       default:
     }
     // Of a long list of numbers, the first ones are kept; the rest is dropped with its commas.
-    if (this.#scalars < MAX_NUMBERS) this.#keep(byte);
+    if (this.#scalars < MAX_NUMBERS) this.#object.keep(byte);
   }
 
   #isOutside(): boolean {
@@ -150,11 +145,10 @@ export class JsonValues {
   }
 
   #begin(byte: number): void {
-    this.#length = 0;
-    this.#isLost = false;
+    this.#object.clear();
     this.#scalars = 0;
     this.#open.push(byte === OPEN_BRACKET);
-    this.#keep(byte);
+    this.#object.keep(byte);
   }
 
   #beginText(): void {
@@ -163,37 +157,23 @@ export class JsonValues {
     this.#escaped = 0;
     this.#isSkipping = false;
     this.#textBytes = 0;
-    this.#keep(QUOTE);
+    this.#object.keep(QUOTE);
   }
 
   /** Restores the comma after a shortened list of numbers. */
   #restoreComma(): void {
-    if (this.#scalars >= MAX_NUMBERS) this.#keep(COMMA);
+    if (this.#scalars >= MAX_NUMBERS) this.#object.keep(COMMA);
     this.#scalars = 0;
   }
 
   #descend(isList: boolean): void {
-    if (this.#open.length >= MAX_DEPTH) this.#isLost = true;
+    if (this.#open.length >= MAX_DEPTH) this.#object.skip();
     this.#open.push(isList);
   }
 
-  #keep(byte: number): void {
-    if (this.#isLost) return;
-    if (this.#length === this.#kept.length) {
-      if (this.#length >= MAX_OBJECT_BYTES) {
-        this.#isLost = true;
-        return;
-      }
-      const larger = Buffer.allocUnsafe(this.#length * 4);
-      this.#kept.copy(larger);
-      this.#kept = larger;
-    }
-    this.#kept[this.#length++] = byte;
-  }
-
   #finish(): void {
-    if (!this.#isLost) this.#onObject(this.#kept.toString("utf8", 0, this.#length));
-    this.#length = 0;
-    this.#isLost = false;
+    const text = this.#object.text();
+    if (text !== undefined) this.#onObject(text);
+    this.#object.clear();
   }
 }

@@ -12,7 +12,7 @@ import {
   type Reply,
   type UpstreamCall,
 } from "@sluice/contract";
-import { prepareJson } from "@sluice/kit/internals";
+import { excerptOf, prepareJson } from "@sluice/kit/internals";
 import { replyTexts } from "../openai/tokens/reply-texts.ts";
 import { authorize } from "./calls/authorize.ts";
 import { encodeInTurns } from "./calls/encode-in-slices.ts";
@@ -223,7 +223,7 @@ async function refusal(
   { status, headers, body }: UpstreamResponse,
   sent: Sent,
 ): Promise<GatewayError> {
-  const bytes = await body.excerpt(MAX_ERROR_BYTES, MAX_ERROR_MS);
+  const bytes = await excerptOf(body, MAX_ERROR_BYTES, MAX_ERROR_MS);
   signal.throwIfAborted();
   // Removed before the error is read: a truncated text could keep a part of the credential.
   return provider.translation.error({

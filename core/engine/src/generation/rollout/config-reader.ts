@@ -38,7 +38,7 @@ export class ConfigReader {
     return openConfig({ ...this.#place, source: heldSource(texts) });
   }
 
-  /** The files, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
+  /** The files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
   overlaid(files: Readonly<Record<string, string | null>>): OpenedConfig {
     const texts = new Map(Object.entries(files).map(([name, text]) => [resolve(this.#place.cwd, name), text]));
     const opened = openConfig({ ...this.#place, source: overlaidSource(texts) });

@@ -8,7 +8,7 @@ import { withoutUnloaded } from "../cold.ts";
 import { EditHistory } from "../history/edit-history.ts";
 import { AUTO_ROLLBACK, entryToFollow, notFound, rollbackTarget } from "../history/entries.ts";
 import { digestAsRead, digestOnDisk, driftOf } from "../history/file-texts.ts";
-import type { HistoryEntry } from "../history/history.ts";
+import type { FileTexts, HistoryEntry } from "../history/history.ts";
 import type { ApplyOptions, ApplyResult, EditPort } from "./apply.ts";
 import type { CanaryEnd, CanaryPlan } from "./canary.ts";
 import { type Candidate, contentsOf, type EditSource, type PinnedConfig, pinnedBy } from "./candidate.ts";
@@ -43,13 +43,7 @@ export class ConfigEdits implements EditPort {
     this.#history.add(first, source);
     this.#opened = opened;
     manager.attach(this);
-    this.#watch = watchConfig({
-      paths: opened.watched,
-      debounceMs: () => (manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
-      // The log has the failure.
-      onChange: () => void this.catchUp().catch(() => undefined),
-      onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
-    });
+    this.#watch = watchEdits(opened.watched, parts, () => this.catchUp());
   }
 
   get status(): EditStatus {
@@ -99,7 +93,7 @@ export class ConfigEdits implements EditPort {
     this.#history.addCanary(result, source);
   }
 
-  /** What files would come to, some of them replaced by texts, or taken away by a null. Throws `invalid_field`. */
+  /** Checks the files, some of them replaced by texts, or removed by a null. Throws `invalid_field`. */
   review(files: Readonly<Record<string, string | null>>): Review {
     return reviewOf(this.#reader.overlaid(files), this.#parts.definitions, this.#parts.manager);
   }
@@ -125,16 +119,12 @@ export class ConfigEdits implements EditPort {
 
   #readEarlier(generation: number | undefined, { author, fault }: Pick<Candidate, "author" | "fault">): Promise<ApplyResult> {
     return this.#readings.run(async () => {
-      const { place, history, manager, definitions } = this.#parts;
+      const { history, manager, definitions } = this.#parts;
       const target = rollbackTarget(history.entries, this.#history.entry, generation);
-      const texts = history.textsOf(target.generation);
-      if (texts === undefined || !texts.has(resolve(place.cwd, place.path))) {
-        throw notFound(`The files of generation ${target.generation} are not kept, or belong to another gateway file.`);
-      }
       // An operator rolls back from the files on disk; an automatic rollback from those that were read, and a save since then applies.
       const onDisk = fault === undefined ? digestOnDisk(this.#opened) : digestAsRead(this.#opened);
-      const held = { texts, contentsOf: target.generation, onDisk };
-      const opened = this.#reader.held(texts);
+      const held = { texts: keptTexts(this.#parts, target.generation), contentsOf: target.generation, onDisk };
+      const opened = this.#reader.held(held.texts);
       const resolved = await this.#reader.resolve(opened);
       const obstacle = fault && obstacleOf(fault, manager.live, resolved.snapshot, definitions.steps);
       if (obstacle !== undefined) return { result: Promise.resolve(this.#history.addAttempt(manager.refuse([obstacle]))) };
@@ -174,18 +164,36 @@ export class ConfigEdits implements EditPort {
     }
     const result = this.#history.add(await manager.apply(resolved.snapshot, applyOptions(candidate)), candidate);
     await history.flush();
-    // What runs by now is renewed in its place: a secret may have changed.
+    // Another generation runs by now. It is refreshed instead, because a secret may have changed.
     if (isRefresh === true && result.outcome === "superseded") void this.catchUp().catch(() => undefined);
     return result;
   }
 
-  /** Watches what a candidate is made of, and the files as they were read last. */
+  /** Watches the files of a candidate, and those that were read last. */
   #watchFor({ watched }: OpenedConfig): void {
     this.#watch.update([...new Set([...this.#opened.watched, ...watched])]);
   }
 }
 
-/** The contents that stay although a file changed: no request asked for it, or the cause is another one, such as the file of a secret. */
+/** Watches files. `catchUp` applies what was saved. */
+function watchEdits(paths: readonly string[], { manager, log }: EditParts, catchUp: () => Promise<ApplyResult>): ConfigWatch {
+  return watchConfig({
+    paths,
+    debounceMs: () => (manager.status.draining.length > 0 ? BUSY_DEBOUNCE_MS : CALM_DEBOUNCE_MS),
+    // The log has the failure.
+    onChange: () => void catchUp().catch(() => undefined),
+    onError: (error) => log.warn("watching the configuration failed; polling goes on", { error }),
+  });
+}
+
+/** The texts of an earlier generation. Throws `not_found`. */
+function keptTexts({ place, history }: EditParts, generation: number): FileTexts {
+  const texts = history.textsOf(generation);
+  if (texts?.has(resolve(place.cwd, place.path)) === true) return texts;
+  throw notFound(`The files of generation ${generation} are not kept, or belong to another gateway file.`);
+}
+
+/** The contents that stay although a watched file changed: edits apply on request only, or the change is another one, such as a secret. */
 function heldAgainst(opened: OpenedConfig, { contents, live }: EditParts["manager"]): PinnedConfig | undefined {
   const held = pinnedBy(contents);
   if (held !== undefined && held.onDisk === digestOnDisk(opened)) return held;

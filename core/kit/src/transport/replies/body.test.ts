@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { ResponseBody } from "./body.ts";
+import { excerptOf } from "./excerpt.ts";
 
 /** A body with a transport that records its calls. */
 function openBody() {
@@ -123,7 +124,7 @@ describe("a body that is released", () => {
 describe("an excerpt", () => {
   it("is what comes within the bound; the rest is cancelled", async () => {
     const { body } = openBody();
-    const excerpt = body.excerpt(1_000, 60_000);
+    const excerpt = excerptOf(body, 1_000, 60_000);
     body.push(bytes(900));
     body.push(bytes(900));
     body.end();
@@ -134,6 +135,6 @@ describe("an excerpt", () => {
     const { body } = openBody();
     body.push(bytes(10));
     body.fail(new Error("reset"));
-    expect(await body.excerpt(1_000, 60_000)).toHaveLength(10);
+    expect(await excerptOf(body, 1_000, 60_000)).toHaveLength(10);
   });
 });
