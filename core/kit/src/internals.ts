@@ -31,7 +31,7 @@ export { bytesDocument, piecesDocument } from "./json/bytes-document.ts";
 export { parsedDocument, writtenDocument } from "./json/document.ts";
 export { type Member, type Members, type ShapeFault, type ShapeLimits, readMembers } from "./json/members.ts";
 export { prepareJson } from "./json/prepared.ts";
-export { type Sliced, parseInSlices } from "./json/sliced.ts";
+export { type Sliced, parseInSlices } from "./json/sliced/parse.ts";
 export { inputCount } from "./openai/embeddings/embeddings.ts";
 export { base64ToFloats } from "./openai/embeddings/format.ts";
 export { readSkeletonReply } from "./openai/embeddings/skeleton-reply.ts";

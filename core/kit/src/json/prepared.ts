@@ -4,7 +4,7 @@
  */
 
 import type { ShapeLimits } from "./members.ts";
-import { parseInSlices } from "./sliced.ts";
+import { parseInSlices } from "./sliced/parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 

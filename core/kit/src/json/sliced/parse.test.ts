@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hostileTexts, objectText } from "./json-text.fixture.ts";
-import { readMembers, type ShapeLimits } from "./members.ts";
-import { parseInSlices, type Sliced } from "./sliced.ts";
+import { hostileTexts, objectText } from "../json-text.fixture.ts";
+import { readMembers, type ShapeLimits } from "../members.ts";
+import { parseInSlices, type Sliced } from "./parse.ts";
 
 const UNBOUNDED: ShapeLimits = { maxDepth: Infinity, maxNodes: Infinity };
 /** As much text as makes several pieces. */

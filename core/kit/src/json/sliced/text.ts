@@ -1,6 +1,16 @@
-/** Places in a JSON text. */
+/** Characters and places of a JSON text. */
 
-const QUOTE = 34;
+/** Characters of a piece that is parsed in one call. */
+export const PIECE_CHARACTERS = 65_536;
+
+/** The characters of structure, as UTF-16 codes. */
+export const QUOTE = 34;
+export const COMMA = 44;
+export const OPEN_BRACKET = 91;
+export const CLOSE_BRACKET = 93;
+export const OPEN_BRACE = 123;
+export const CLOSE_BRACE = 125;
+
 const BACKSLASH = 92;
 const LETTER_U = 117;
 
@@ -35,4 +45,9 @@ export function passString(text: string, from: number, until: number): number {
     else at += 1;
   }
   return at;
+}
+
+/** The error of a text that is not JSON. */
+export function unexpected(at: number): SyntaxError {
+  return new SyntaxError(`The text is not JSON at position ${at}.`);
 }

@@ -1,0 +1,53 @@
+/** The outline of a text: the members of the outermost object, and the limits of its shape. */
+
+import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
+import { isSpace, keyEndOf, QUOTE, skipSpace } from "./text.ts";
+import type { OpenValue } from "./values.ts";
+
+/** The outline of one text, as far as the walk has come. */
+export class Outline {
+  readonly members: Member[] = [];
+  fault: ShapeFault | undefined;
+  readonly #text: string;
+  readonly #limits: ShapeLimits;
+  #nodes = 0;
+
+  constructor(text: string, limits: ShapeLimits) {
+    this.#text = text;
+    this.#limits = limits;
+  }
+
+  /** Counts an array or object that begins within `depth` others. */
+  begin(depth: number): void {
+    if (depth >= this.#limits.maxDepth) this.fault = "depth";
+    // An array or an object directly in the outermost one counts as its member.
+    if (depth !== 1) this.count();
+  }
+
+  /** Counts a value. */
+  count(): void {
+    this.#nodes += 1;
+    if (this.#nodes > this.#limits.maxNodes) this.fault ??= "nodes";
+  }
+
+  /** Records a member of the outermost object, whose value ends at an offset. */
+  member(open: OpenValue, at: number): void {
+    const text = this.#text;
+    const start = skipSpace(text, open.itemStart);
+    if (!open.isObject || text.charCodeAt(start) !== QUOTE) return;
+    if (this.members.length >= (this.#limits.maxMembers ?? Infinity)) {
+      this.fault ??= "members";
+      return;
+    }
+    const keyEnd = keyEndOf(text, start, at);
+    let end = at;
+    while (end > keyEnd && isSpace(text.charCodeAt(end - 1))) end--;
+    const key = text.slice(start + 1, keyEnd - 1);
+    this.members.push({
+      key: key.includes("\\") ? (JSON.parse(text.slice(start, keyEnd)) as string) : key,
+      start,
+      valueStart: skipSpace(text, skipSpace(text, keyEnd) + 1),
+      end,
+    });
+  }
+}

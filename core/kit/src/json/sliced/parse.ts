@@ -1,0 +1,164 @@
+/**
+ * Parses a large JSON text in slices. One walk over the text finds the ends of values, and
+ * `JSON.parse` gets pieces of about 64 KiB. A value smaller than a piece stays whole. See
+ * core/decisions/2026-11-22-parsed-in-slices.md.
+ */
+
+import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
+import { Outline } from "./outline.ts";
+import { SlicedString } from "./string.ts";
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipSpace, unexpected } from "./text.ts";
+import { OpenValues } from "./values.ts";
+
+/** Characters that are walked between two looks at the clock. */
+const WALK_CHARACTERS = 65_536;
+/** The approximate length of a slice, in milliseconds. */
+const TURN_MS = 2;
+
+/** The parsed value of a text, or the fault of its shape. */
+export interface Sliced {
+  readonly value: unknown;
+  /** The members of the outermost object, duplicates included. */
+  readonly members: readonly Member[];
+  readonly fault: ShapeFault | undefined;
+}
+
+/**
+ * The value of a text as `JSON.parse` returns it, and the offsets of `readMembers`. It yields where
+ * other work may run. Throws a `SyntaxError`.
+ */
+export function* parseInSlices(text: string, limits: ShapeLimits): Generator<void, Sliced, undefined> {
+  const parser = new SlicedParser(text, limits);
+  while (parser.walk()) yield;
+  return parser;
+}
+
+/** Walks a text and hands its strings, values and members to their owners. */
+class SlicedParser implements Sliced {
+  value: unknown;
+  readonly #text: string;
+  readonly #string: SlicedString;
+  readonly #values: OpenValues;
+  readonly #outline: Outline;
+  #at = 0;
+
+  constructor(text: string, limits: ShapeLimits) {
+    this.#text = text;
+    this.#string = new SlicedString(text);
+    this.#values = new OpenValues(text);
+    this.#outline = new Outline(text, limits);
+    this.#at = skipSpace(text, 0);
+    const first = text.charCodeAt(this.#at);
+    // A value that is neither an array nor an object is one piece.
+    if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
+      this.value = JSON.parse(text);
+      this.#at = text.length;
+    }
+  }
+
+  get members(): readonly Member[] {
+    return this.#outline.members;
+  }
+
+  get fault(): ShapeFault | undefined {
+    return this.#outline.fault;
+  }
+
+  /** Walks one slice. Returns whether more remains. */
+  walk(): boolean {
+    const untilMs = performance.now() + TURN_MS;
+    while (this.#at < this.#text.length && this.#outline.fault === undefined) {
+      if (this.#string.isOpen) this.#walkString(this.#at + WALK_CHARACTERS);
+      else this.#walkValues(this.#at + WALK_CHARACTERS);
+      if (performance.now() > untilMs) return true;
+    }
+    if (this.#outline.fault === undefined && (this.#values.depth > 0 || this.#string.isOpen)) {
+      throw new SyntaxError("The text ends early.");
+    }
+    return false;
+  }
+
+  /** Walks to about `until`, into a string that ends later, or to a fault. */
+  #walkValues(until: number): void {
+    const text = this.#text;
+    const outline = this.#outline;
+    while (this.#at < text.length && this.#at < until) {
+      switch (text.charCodeAt(this.#at)) {
+        case QUOTE:
+          this.#beginString();
+          if (this.#string.isOpen) return;
+          continue;
+        case OPEN_BRACE:
+        case OPEN_BRACKET:
+          this.#begin();
+          break;
+        case CLOSE_BRACE:
+        case CLOSE_BRACKET:
+          this.#end();
+          break;
+        case COMMA:
+          this.#comma();
+          break;
+      }
+      this.#at += 1;
+      if (outline.fault !== undefined) return;
+    }
+  }
+
+  #beginString(): void {
+    const quote = this.#string.begin(this.#at);
+    this.#at += 1;
+    if (quote >= 0) this.#endString(quote);
+  }
+
+  /** Looks for the end of a string, up to about `until`. */
+  #walkString(until: number): void {
+    const at = this.#string.walk(this.#at, until);
+    if (this.#text.charCodeAt(at) === QUOTE) {
+      this.#endString(at);
+      return;
+    }
+    this.#at = at;
+    if (this.#string.hasPart(at) && !this.#isName()) this.#string.parsePart(at);
+  }
+
+  #endString(quote: number): void {
+    const open = this.#values.innermost;
+    this.#at = quote + 1;
+    if (open !== undefined && this.#string.isLong(quote) && !this.#isName()) {
+      this.#values.take(open, this.#string.start, this.#at, this.#string.value(quote));
+    }
+    this.#string.end();
+  }
+
+  /** Whether the string that the walk is in is a member's name. */
+  #isName(): boolean {
+    const open = this.#values.innermost;
+    return open?.isObject === true && skipSpace(this.#text, open.itemStart) === this.#string.start;
+  }
+
+  #begin(): void {
+    this.#outline.begin(this.#values.depth);
+    this.#values.begin(this.#text.charCodeAt(this.#at) === OPEN_BRACE, this.#at);
+  }
+
+  #comma(): void {
+    const open = this.#values.innermost;
+    if (open === undefined) throw unexpected(this.#at);
+    this.#outline.count();
+    if (this.#values.depth === 1) this.#outline.member(open, this.#at);
+    this.#values.comma(open, this.#at);
+  }
+
+  #end(): void {
+    const open = this.#values.innermost;
+    if (open === undefined) throw unexpected(this.#at);
+    if (this.#values.depth === 1) this.#outline.member(open, this.#at);
+    const value = this.#values.end(open, this.#at);
+    if (value === undefined) return;
+    this.value = value;
+    const next = skipSpace(this.#text, this.#at + 1);
+    if (next < this.#text.length) throw unexpected(next);
+    this.#at = this.#text.length;
+  }
+}

@@ -1,0 +1,108 @@
+/** The lists and objects whose end is not reached yet, and the parsed part of each. */
+
+import { CLOSE_BRACE, CLOSE_BRACKET, PIECE_CHARACTERS, skipSpace, unexpected } from "./text.ts";
+
+type Container = Record<string, unknown> | unknown[];
+
+/** A list or an object whose end is not reached yet. */
+export interface OpenValue {
+  readonly isObject: boolean;
+  readonly start: number;
+  /** The offset of the text that is not parsed yet. */
+  from: number;
+  /** The offset after the last comma of this level, or after the opening bracket. */
+  itemStart: number;
+  /** The parsed part; `undefined` while the text is one piece. */
+  value: Container | undefined;
+  /** Set when a separately parsed value ends at `from`. */
+  isBehindValue: boolean;
+}
+
+/** The open values of one text. A value smaller than a piece stays within the piece of the value around it. */
+export class OpenValues {
+  readonly #text: string;
+  readonly #open: OpenValue[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  get depth(): number {
+    return this.#open.length;
+  }
+
+  get innermost(): OpenValue | undefined {
+    return this.#open.at(-1);
+  }
+
+  begin(isObject: boolean, start: number): void {
+    const from = start + 1;
+    this.#open.push({ isObject, start, from, itemStart: from, value: undefined, isBehindValue: false });
+  }
+
+  /** Takes a comma of the innermost value. */
+  comma(open: OpenValue, at: number): void {
+    if (open.isBehindValue || at - open.from > PIECE_CHARACTERS) this.#parse(open, at);
+    open.itemStart = at + 1;
+  }
+
+  /** Ends the innermost value at its closing bracket. Returns the outermost value at its end. */
+  end(open: OpenValue, at: number): Container | undefined {
+    const closing = open.isObject ? CLOSE_BRACE : CLOSE_BRACKET;
+    if (this.#text.charCodeAt(at) !== closing) throw unexpected(at);
+    const outer = this.#open.at(-2);
+    const isLarge = at - open.start > PIECE_CHARACTERS;
+    if (open.value !== undefined) this.#parse(open, at);
+    else if (outer === undefined || isLarge) open.value = this.#piece(open, open.from, at);
+    this.#open.pop();
+    if (outer === undefined || open.value === undefined) return open.value;
+    this.take(outer, open.start, at + 1, open.value);
+    return undefined;
+  }
+
+  /** Adds a separately parsed value, from `start` to `end`, after the values before it. */
+  take(open: OpenValue, start: number, end: number, value: unknown): void {
+    // Two values without a comma.
+    if (open.isBehindValue) throw unexpected(start);
+    if (open.itemStart > open.from) this.#parse(open, open.itemStart - 1);
+    const before = this.#text.slice(open.itemStart, start);
+    if (open.isObject) {
+      const members = (open.value ??= {}) as Record<string, unknown>;
+      const [name] = Object.keys(JSON.parse(`{${before}0}`) as object);
+      if (name === undefined) throw unexpected(start);
+      put(members, name, value);
+    } else {
+      const items = (open.value ??= []) as unknown[];
+      if ((JSON.parse(`[${before}0]`) as unknown[])[0] !== 0) throw unexpected(start);
+      items.push(value);
+    }
+    open.from = end;
+    open.isBehindValue = true;
+  }
+
+  /** Parses the rest of an open value before `end`: a comma of its level, or its end. */
+  #parse(open: OpenValue, end: number): void {
+    if (open.isBehindValue) {
+      if (skipSpace(this.#text, open.from) < end) throw unexpected(open.from);
+    } else {
+      const piece = this.#piece(open, open.from, end);
+      if (Object.keys(piece).length === 0) throw unexpected(end);
+      if (open.value === undefined) open.value = piece;
+      else if (Array.isArray(piece)) for (const item of piece) (open.value as unknown[]).push(item);
+      else for (const name of Object.keys(piece)) put(open.value as Record<string, unknown>, name, piece[name]);
+    }
+    open.from = end + 1;
+    open.isBehindValue = false;
+  }
+
+  #piece(open: OpenValue, from: number, end: number): Container {
+    const piece = this.#text.slice(from, end);
+    return JSON.parse(open.isObject ? `{${piece}}` : `[${piece}]`) as Container;
+  }
+}
+
+function put(into: Record<string, unknown>, name: string, value: unknown): void {
+  // An assignment to this name would set the object's prototype.
+  if (name === "__proto__") Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+  else into[name] = value;
+}
