@@ -9,23 +9,26 @@ const SPACE = 0x20;
 export class KeptObject {
   #bytes = Buffer.allocUnsafe(1_024);
   #length = 0;
+  /** The length up to which a byte is written directly: the buffer's, or 0 while the object is skipped. */
+  #roomBytes = 1_024;
   #isSkipped = false;
 
   /** Keeps a byte. An object beyond the bound is skipped. */
   keep(byte: number): void {
-    if (this.#isSkipped) return;
-    if (this.#length === this.#bytes.length && !this.#grow()) return;
-    this.#bytes[this.#length++] = byte;
+    if (this.#length < this.#roomBytes) this.#bytes[this.#length++] = byte;
+    else if (!this.#isSkipped) this.#keepFurther(byte);
   }
 
   /** Drops the object: its further bytes are not kept, and it has no text. */
   skip(): void {
     this.#isSkipped = true;
+    this.#roomBytes = 0;
   }
 
   /** Begins the next object. */
   clear(): void {
     this.#length = 0;
+    this.#roomBytes = this.#bytes.length;
     this.#isSkipped = false;
   }
 
@@ -39,14 +42,15 @@ export class KeptObject {
     return this.#isSkipped ? undefined : this.#bytes.toString("utf8", 0, this.#length);
   }
 
-  #grow(): boolean {
+  #keepFurther(byte: number): void {
     if (this.#length >= MAX_OBJECT_BYTES) {
-      this.#isSkipped = true;
-      return false;
+      this.skip();
+      return;
     }
     const larger = Buffer.allocUnsafe(this.#length * 4);
     this.#bytes.copy(larger);
     this.#bytes = larger;
-    return true;
+    this.#roomBytes = larger.length;
+    larger[this.#length++] = byte;
   }
 }

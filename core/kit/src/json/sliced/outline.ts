@@ -10,11 +10,13 @@ export class Outline {
   fault: ShapeFault | undefined;
   readonly #text: string;
   readonly #limits: ShapeLimits;
+  readonly #maxNodes: number;
   #nodes = 0;
 
   constructor(text: string, limits: ShapeLimits) {
     this.#text = text;
     this.#limits = limits;
+    this.#maxNodes = limits.maxNodes;
   }
 
   /** Counts an array or object that begins within `depth` others. */
@@ -24,10 +26,11 @@ export class Outline {
     if (depth !== 1) this.count();
   }
 
-  /** Counts a value. */
-  count(): void {
+  /** Counts a value. Returns false at a fault. */
+  count(): boolean {
     this.#nodes += 1;
-    if (this.#nodes > this.#limits.maxNodes) this.fault ??= "nodes";
+    if (this.#nodes > this.#maxNodes) this.fault ??= "nodes";
+    return this.fault === undefined;
   }
 
   /** Records a member of the outermost object, whose value ends at an offset. */

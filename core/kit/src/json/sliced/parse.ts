@@ -7,8 +7,16 @@
 import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import { Outline } from "./outline.ts";
 import { SlicedString } from "./string.ts";
-import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE, skipSpace, unexpected } from "./text.ts";
+import { skipSpace, unexpected } from "./text.ts";
 import { OpenValues } from "./values.ts";
+
+// The walk compares every character with these. V8 folds constants of the same module, not imported ones.
+const QUOTE = 34;
+const COMMA = 44;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
 
 /** Characters that are walked between two looks at the clock. */
 const WALK_CHARACTERS = 65_536;
@@ -81,33 +89,34 @@ class SlicedParser implements Sliced {
   /** Walks to about `until`, into a string that ends later, or to a fault. */
   #walkValues(until: number): void {
     const text = this.#text;
-    const outline = this.#outline;
-    while (this.#at < text.length && this.#at < until) {
-      switch (text.charCodeAt(this.#at)) {
+    const end = Math.min(text.length, until);
+    let at = this.#at;
+    for (; at < end; at++) {
+      switch (text.charCodeAt(at)) {
         case QUOTE:
-          this.#beginString();
+          this.#beginString(at);
           if (this.#string.isOpen) return;
-          continue;
+          at = this.#at - 1;
+          break;
         case OPEN_BRACE:
         case OPEN_BRACKET:
-          this.#begin();
+          if (!this.#begin(at)) return;
           break;
         case CLOSE_BRACE:
         case CLOSE_BRACKET:
-          this.#end();
+          if (this.#end(at)) return;
           break;
         case COMMA:
-          this.#comma();
+          if (!this.#comma(at)) return;
           break;
       }
-      this.#at += 1;
-      if (outline.fault !== undefined) return;
     }
+    this.#at = at;
   }
 
-  #beginString(): void {
-    const quote = this.#string.begin(this.#at);
-    this.#at += 1;
+  #beginString(start: number): void {
+    const quote = this.#string.begin(start);
+    this.#at = start + 1;
     if (quote >= 0) this.#endString(quote);
   }
 
@@ -137,28 +146,33 @@ class SlicedParser implements Sliced {
     return open?.isObject === true && skipSpace(this.#text, open.itemStart) === this.#string.start;
   }
 
-  #begin(): void {
+  /** Returns false at a fault. */
+  #begin(at: number): boolean {
     this.#outline.begin(this.#values.depth);
-    this.#values.begin(this.#text.charCodeAt(this.#at) === OPEN_BRACE, this.#at);
+    this.#values.begin(this.#text.charCodeAt(at) === OPEN_BRACE, at);
+    return this.#outline.fault === undefined;
   }
 
-  #comma(): void {
+  /** Returns false at a fault. */
+  #comma(at: number): boolean {
     const open = this.#values.innermost;
-    if (open === undefined) throw unexpected(this.#at);
-    this.#outline.count();
-    if (this.#values.depth === 1) this.#outline.member(open, this.#at);
-    this.#values.comma(open, this.#at);
+    if (open === undefined) throw unexpected(at);
+    if (open.isOutermost) this.#outline.member(open, at);
+    this.#values.comma(open, at);
+    return this.#outline.count();
   }
 
-  #end(): void {
+  /** Returns true at the end of the outermost value. */
+  #end(at: number): boolean {
     const open = this.#values.innermost;
-    if (open === undefined) throw unexpected(this.#at);
-    if (this.#values.depth === 1) this.#outline.member(open, this.#at);
-    const value = this.#values.end(open, this.#at);
-    if (value === undefined) return;
+    if (open === undefined) throw unexpected(at);
+    if (open.isOutermost) this.#outline.member(open, at);
+    const value = this.#values.end(open, at);
+    if (value === undefined) return false;
     this.value = value;
-    const next = skipSpace(this.#text, this.#at + 1);
+    const next = skipSpace(this.#text, at + 1);
     if (next < this.#text.length) throw unexpected(next);
     this.#at = this.#text.length;
+    return true;
   }
 }

@@ -7,6 +7,7 @@ type Container = Record<string, unknown> | unknown[];
 /** A list or an object whose end is not reached yet. */
 export interface OpenValue {
   readonly isObject: boolean;
+  readonly isOutermost: boolean;
   readonly start: number;
   /** The offset of the text that is not parsed yet. */
   from: number;
@@ -21,6 +22,8 @@ export interface OpenValue {
 /** The open values of one text. A value smaller than a piece stays within the piece of the value around it. */
 export class OpenValues {
   readonly #text: string;
+  /** The innermost open value. */
+  innermost: OpenValue | undefined;
   readonly #open: OpenValue[] = [];
 
   constructor(text: string) {
@@ -31,13 +34,11 @@ export class OpenValues {
     return this.#open.length;
   }
 
-  get innermost(): OpenValue | undefined {
-    return this.#open.at(-1);
-  }
-
   begin(isObject: boolean, start: number): void {
     const from = start + 1;
-    this.#open.push({ isObject, start, from, itemStart: from, value: undefined, isBehindValue: false });
+    const isOutermost = this.#open.length === 0;
+    this.innermost = { isObject, isOutermost, start, from, itemStart: from, value: undefined, isBehindValue: false };
+    this.#open.push(this.innermost);
   }
 
   /** Takes a comma of the innermost value. */
@@ -55,6 +56,7 @@ export class OpenValues {
     if (open.value !== undefined) this.#parse(open, at);
     else if (outer === undefined || isLarge) open.value = this.#piece(open, open.from, at);
     this.#open.pop();
+    this.innermost = outer;
     if (outer === undefined || open.value === undefined) return open.value;
     this.take(outer, open.start, at + 1, open.value);
     return undefined;
