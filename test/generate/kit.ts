@@ -1,10 +1,18 @@
-/** The page of the kit: its exports by path, read from the indexes and from the doc comments of what they name. */
+/**
+ * Writes the exports of the kit into core/kit/README.md: by path, read from the indexes and from the doc comments of what they name.
+ * `node test/generate/kit.ts`. What stands outside of the two marks is written by hand.
+ */
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ROOT } from "./sources.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
 
 const SOURCES = "core/kit/src";
+const README = join(ROOT, "core/kit/README.md");
+const BEGIN = "<!-- generated -->";
+const END = "<!-- /generated -->";
+const NOTE = "<!-- Made by `node test/generate/kit.ts` from the indexes of core/kit/src. Do not edit. -->";
 /** Importable, and for what runs plugins alone. */
 const NOT_FOR_AUTHORS = "./internals";
 
@@ -109,9 +117,17 @@ export function unreadStatements(): readonly string[] {
     });
 }
 
-/** The page: a table for each path. */
-export function kitPage(paths: readonly KitPath[]): string {
-  return paths
+/** The README with a fresh generated part: a table for each path. Throws an `Error` when it has no marks. */
+export function freshKitPage(): string {
+  const text = readFileSync(README, "utf8");
+  const [before, rest] = text.split(BEGIN);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`${README} has no line ${BEGIN} and ${END}.`);
+  return `${before}${BEGIN}\n${NOTE}\n\n${tables()}\n\n${END}${after}`;
+}
+
+function tables(): string {
+  return readKitPaths()
     .map(({ specifier, summary, exports }) => {
       const rows = exports.map(({ name, summary: text, members }) => {
         const listed = members.length === 0 ? "" : ` ${members.map((member) => `\`${member}\``).join(", ")}`;
@@ -121,3 +137,5 @@ export function kitPage(paths: readonly KitPath[]): string {
     })
     .join("\n\n");
 }
+
+if (import.meta.main) writeFileSync(README, freshKitPage());
