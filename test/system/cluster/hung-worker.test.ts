@@ -98,7 +98,7 @@ describe.concurrent("a cluster", () => {
     workspace.writeStep({ create: slow });
     const starting = startGateway(workspace);
     // The first worker has read the files and is blocked for a moment.
-    await eventually("the middle of the start", () => existsSync(marker), 20_000);
+    await eventually("the middle of the start", () => existsSync(marker), 60_000);
     workspace.writeWord("second");
     const gateway = await starting;
     try {
