@@ -22,7 +22,7 @@ export interface ShapeLimits {
 }
 
 /** The exceeded limit. */
-export type ShapeFault = "depth" | "nodes" | "members";
+export type ShapeFault = "depth" | "nodes" | "members" | "run";
 
 /** One top-level member: offsets into the text. */
 export interface Member {

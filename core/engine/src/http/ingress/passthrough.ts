@@ -13,7 +13,7 @@ import {
 } from "@sluice/kit/internals";
 import { refuseCaseVariants } from "./case-variants.ts";
 import { type NativePart, takeNativeFields } from "./gateway-fields/gateway-fields.ts";
-import { LIMITS, MAX_MEMBERS, tooManyMembers } from "./bytes/json.ts";
+import { LIMITS, MAX_MEMBERS, runTooLong, tooManyMembers } from "./bytes/json.ts";
 import { atOnce, LARGE_BYTES, type Stages } from "./bytes/stages.ts";
 
 /** A body of another content type is checked for JSON up to this size. A larger one is a file. */
@@ -133,6 +133,7 @@ function parse(text: string): unknown {
 
 function tooMuch(fault: ShapeFault, maxNodes: number): GatewayError {
   if (fault === "members") return tooManyMembers();
+  if (fault === "run") return runTooLong();
   const what = fault === "depth" ? `is nested deeper than ${LIMITS.maxDepth} levels` : `has more than ${maxNodes} values`;
   return new GatewayError("invalid_json", `The body ${what}.`);
 }

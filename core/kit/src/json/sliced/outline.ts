@@ -4,6 +4,9 @@ import type { Member, ShapeFault, ShapeLimits } from "../members.ts";
 import { isSpace, keyEndOf, QUOTE, skipSpace } from "./text.ts";
 import type { OpenValue } from "./values.ts";
 
+/** Maximum of white space, or of one number, in one place: it is read in one call. */
+const MAX_RUN_CHARACTERS = 1_048_576;
+
 /** The outline of one text, as far as the walk has come. */
 export class Outline {
   readonly members: Member[] = [];
@@ -12,11 +15,24 @@ export class Outline {
   readonly #limits: ShapeLimits;
   readonly #maxNodes: number;
   #nodes = 0;
+  /** The last bracket, comma or end of a string. */
+  #mark = 0;
 
   constructor(text: string, limits: ShapeLimits) {
     this.#text = text;
     this.#limits = limits;
     this.#maxNodes = limits.maxNodes;
+  }
+
+  /** Sets the place from which a run is measured. */
+  pass(at: number): void {
+    this.#mark = at;
+  }
+
+  /** Measures the run that ends at an offset. Returns false at a fault. */
+  reach(at: number): boolean {
+    if (at - this.#mark > MAX_RUN_CHARACTERS) this.fault ??= "run";
+    return this.fault === undefined;
   }
 
   /** Counts an array or object that begins within `depth` others. */

@@ -47,6 +47,37 @@ const largeText = fc
   });
 
 describe("a text that is parsed in slices", () => {
+  it.each([524_280, 524_286, 524_287, 524_288, 524_289, 524_290, 1_048_576, 1_048_580])(
+    "has the value of a string of about %i characters",
+    (length) => {
+      for (const content of [
+        "a".repeat(length),
+        "\u6f22".repeat(length),
+        "\ud83d\ude00".repeat(length / 2),
+        `${"a".repeat(length - 2)}\\n`,
+        `${"a".repeat(length - 2)}\\"b`,
+        `\\\\${"a".repeat(length)}`,
+        "\\u0061".repeat(length / 6),
+      ]) {
+        const text = `{"a":"x","b":["${content}","${content}"],"c":"\\t"}`;
+        expect(outcome(() => parse(text).value) === outcome(() => JSON.parse(text))).toBe(true);
+        expect(() => parse(text.slice(0, length))).toThrow(SyntaxError);
+      }
+    },
+  );
+
+  it.each<[string, (run: number) => string]>([
+    ["white space before the body", (run) => `${" ".repeat(run)}{"a":1}`],
+    ["white space before a member", (run) => `{"a":1,${"\n".repeat(run)}"b":2}`],
+    ["white space before a colon", (run) => `{"a"${"\t".repeat(run)}:1}`],
+    ["white space before a value", (run) => `{"a":[1,${" ".repeat(run)}{}]}`],
+    ["white space before an end", (run) => `{"a":[1${" ".repeat(run)}]}`],
+    ["digits", (run) => `{"a":${"1".repeat(run)},"b":2}`],
+  ])("has at most 1 MiB of %s", (_what, textOf) => {
+    expect(parse(textOf(1_000_000)).fault).toBeUndefined();
+    expect(parse(textOf(1_200_000)).fault).toBe("run");
+  });
+
   it("has the value that JSON.parse has, and the members of readMembers", () => {
     fc.assert(
       fc.property(fc.oneof(objectText, largeText), (text) => {

@@ -56,6 +56,7 @@ class SlicedParser implements Sliced {
     this.#values = new OpenValues(text);
     this.#outline = new Outline(text, limits);
     this.#at = skipSpace(text, 0);
+    if (!this.#outline.reach(this.#at)) return;
     const first = text.charCodeAt(this.#at);
     // A value that is neither an array nor an object is one piece.
     if (first !== OPEN_BRACE && first !== OPEN_BRACKET) {
@@ -94,6 +95,7 @@ class SlicedParser implements Sliced {
     for (; at < end; at++) {
       switch (text.charCodeAt(at)) {
         case QUOTE:
+          if (!this.#outline.reach(at)) return;
           this.#beginString(at);
           if (this.#string.isOpen) return;
           at = this.#at - 1;
@@ -112,6 +114,7 @@ class SlicedParser implements Sliced {
       }
     }
     this.#at = at;
+    this.#outline.reach(at);
   }
 
   #beginString(start: number): void {
@@ -134,6 +137,7 @@ class SlicedParser implements Sliced {
   #endString(quote: number): void {
     const open = this.#values.innermost;
     this.#at = quote + 1;
+    this.#outline.pass(quote);
     if (open !== undefined && this.#string.isLong(quote) && !this.#isName()) {
       this.#values.take(open, this.#string.start, this.#at, this.#string.value(quote));
     }
@@ -148,6 +152,7 @@ class SlicedParser implements Sliced {
 
   /** Returns false at a fault. */
   #begin(at: number): boolean {
+    this.#outline.pass(at);
     this.#outline.begin(this.#values.depth);
     this.#values.begin(this.#text.charCodeAt(at) === OPEN_BRACE, at);
     return this.#outline.fault === undefined;
@@ -157,15 +162,19 @@ class SlicedParser implements Sliced {
   #comma(at: number): boolean {
     const open = this.#values.innermost;
     if (open === undefined) throw unexpected(at);
+    if (!this.#outline.reach(at)) return false;
+    this.#outline.pass(at);
     if (open.isOutermost) this.#outline.member(open, at);
     this.#values.comma(open, at);
     return this.#outline.count();
   }
 
-  /** Returns true at the end of the outermost value. */
+  /** Returns true at the end of the outermost value, and at a fault. */
   #end(at: number): boolean {
     const open = this.#values.innermost;
     if (open === undefined) throw unexpected(at);
+    if (!this.#outline.reach(at)) return true;
+    this.#outline.pass(at);
     if (open.isOutermost) this.#outline.member(open, at);
     const value = this.#values.end(open, at);
     if (value === undefined) return false;

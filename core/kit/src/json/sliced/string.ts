@@ -1,6 +1,6 @@
 /** The string that the walk is in. A string longer than a piece is parsed separately, in parts. */
 
-import { PIECE_CHARACTERS, passString } from "./text.ts";
+import { indexWithin, PIECE_CHARACTERS, passString } from "./text.ts";
 
 /** Characters of a part of a string. */
 const PART_CHARACTERS = 524_288;
@@ -10,13 +10,11 @@ export class SlicedString {
   readonly #text: string;
   /** The opening quote, or -1 outside of a string. */
   #start = -1;
-  /** The closing quote, where the string is known to hold no escape; -1 otherwise. */
-  #plainEnd = -1;
   /** The parsed parts, and the offset of the rest. */
   #parts: string[] | undefined;
   #partStart = 0;
-  /** The first backslash after the walk's position. */
-  #backslash = -1;
+  /** Before this offset no backslash follows the walk's position. */
+  #plainUntil = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -32,25 +30,30 @@ export class SlicedString {
 
   /** Begins at an opening quote. Returns the closing quote of a string without an escape that needs no parts, else -1. */
   begin(start: number): number {
-    const text = this.#text;
     const from = start + 1;
     this.#start = start;
     this.#partStart = from;
-    const quote = text.indexOf('"', from);
-    if (this.#backslash < from) {
-      const next = text.indexOf("\\", from);
-      this.#backslash = next < 0 ? text.length : next;
-    }
-    // Without an escape, the next quote closes the string.
-    const isPlain = quote >= 0 && quote < this.#backslash;
-    this.#plainEnd = isPlain ? quote : -1;
-    return isPlain && quote - from <= PART_CHARACTERS ? quote : -1;
+    const quote = indexWithin(this.#text, '"', from, from + PART_CHARACTERS + 1);
+    return quote >= 0 && this.#isPlain(from, quote) ? quote : -1;
   }
 
   /** Walks from an offset up to about `until`. Returns the closing quote, or the offset that it reached. */
   walk(from: number, until: number): number {
-    if (this.#plainEnd < 0) return passString(this.#text, from, until);
-    return Math.min(from + PART_CHARACTERS + 1, this.#plainEnd);
+    const end = Math.min(from + PART_CHARACTERS + 1, this.#text.length);
+    if (!this.#isPlain(from, end)) return passString(this.#text, from, until);
+    // Without an escape, the next quote closes the string.
+    const quote = indexWithin(this.#text, '"', from, end);
+    return quote < 0 ? end : quote;
+  }
+
+  /** Whether no backslash stands between two offsets. The search is bounded: in two-byte text it can be slow. */
+  #isPlain(from: number, end: number): boolean {
+    if (this.#plainUntil <= from) {
+      const until = Math.min(this.#text.length, from + 2 * PART_CHARACTERS);
+      const found = indexWithin(this.#text, "\\", from, until);
+      this.#plainUntil = found < 0 ? until : found;
+    }
+    return end <= this.#plainUntil;
   }
 
   /** Whether the unparsed text before an offset is longer than a part. */

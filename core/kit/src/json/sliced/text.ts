@@ -33,6 +33,13 @@ export function skipSpace(text: string, from: number): number {
   return at;
 }
 
+/** The first offset of a character in `from` to `end`, or -1. No more of the text is searched. */
+export function indexWithin(text: string, character: string, from: number, end: number): number {
+  if (end >= text.length) return text.indexOf(character, from);
+  const found = text.slice(from, end).indexOf(character);
+  return found < 0 ? -1 : from + found;
+}
+
 /** Within a string: its closing quote from `from`, or an offset between two characters near `until`. */
 export function passString(text: string, from: number, until: number): number {
   const end = Math.min(until, text.length);

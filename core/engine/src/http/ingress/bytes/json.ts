@@ -138,9 +138,15 @@ function notAnObject(): GatewayError {
   return new GatewayError("invalid_json", "The body must be a JSON object.");
 }
 
+/** The refusal of a body with too much white space or too many digits in one place. */
+export function runTooLong(): GatewayError {
+  return new GatewayError("invalid_json", "The body has more than 1 MiB of white space, or of one number, in one place.");
+}
+
 function refuseShape(fault: ShapeFault | undefined, maxNodes: number): void {
   if (fault === "depth") throw new GatewayError("invalid_json", `The body is nested deeper than ${LIMITS.maxDepth} levels.`);
   if (fault === "members") throw tooManyMembers();
+  if (fault === "run") throw runTooLong();
   if (fault === "nodes") throw new GatewayError("invalid_json", `The body has more than ${maxNodes} values.`);
 }
 
