@@ -4,9 +4,6 @@ import { readSources } from "./sources.ts";
 
 const MAX_LINES = { function: 60, class: 150 } as const;
 
-/** Longer than the bound, and still to be split. */
-const EXCEPTIONS = ["core/kit/src/guard/document/walk.ts: Walk"];
-
 // `core/testing` holds suites of tests.
 const long = readSources()
   .filter(({ folder }) => folder !== "core/testing")
@@ -15,12 +12,8 @@ const long = readSources()
   );
 
 describe("functions and classes", () => {
-  it("have 60 and 150 lines at most, but for the listed ones", () => {
-    expect(long.filter((unit) => !EXCEPTIONS.includes(unit))).toEqual([]);
-  });
-
-  it("leave the list once they are short enough", () => {
-    expect(EXCEPTIONS.filter((unit) => !long.includes(unit))).toEqual([]);
+  it("have 60 and 150 lines at most", () => {
+    expect(long).toEqual([]);
   });
 
   it("are counted with all their lines, by the name that a reader finds them by", () => {
