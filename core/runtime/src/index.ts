@@ -17,7 +17,16 @@ export { neverConnected } from "./never-connected.ts";
 export { requestDigest } from "./request-digest.ts";
 export { requestIdIn } from "./request-id-in.ts";
 export { type ExchangeServices, SERVICES, beginAttempt, receiveBody, replyHold } from "./services.ts";
-export { BILLING, type Billing, guardrailOutcomes, priceAttempt, recordGuardrail, SERVED, type UsageEstimate } from "./slots.ts";
+export {
+  BILLING,
+  type Billing,
+  guardrailOutcomes,
+  priceAttempt,
+  recordGuardrail,
+  REPLY_SIGNAL,
+  SERVED,
+  type UsageEstimate,
+} from "./slots.ts";
 export { stackPlaces } from "./stack-places.ts";
 export { closing } from "./stream/closing.ts";
 export { discardReply } from "./stream/discard.ts";

@@ -36,6 +36,12 @@ export function priceAttempt(exchange: Exchange, attempt: Attempt): Cost | undef
  */
 export const SERVED = defineSlot<AttemptWriter>("served", { inShadow: () => undefined });
 
+/**
+ * What ends the reply instead of the exchange's signal, where other requests read it too and it goes on after this client has left.
+ * Without it a stream is cut soon after its exchange was aborted, and its attempt is `partial`.
+ */
+export const REPLY_SIGNAL = defineSlot<AbortSignal>("reply signal", { inShadow: () => undefined });
+
 const OUTCOMES = defineSlot<GuardrailOutcome[]>("guardrail outcomes", { inShadow: () => undefined });
 const NO_OUTCOMES: readonly GuardrailOutcome[] = Object.freeze([]);
 

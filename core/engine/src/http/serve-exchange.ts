@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { checkReply } from "@sluice/kit/internals";
+import { REPLY_SIGNAL } from "@sluice/runtime";
 import {
   type Clock,
   type Frame,
@@ -110,7 +111,8 @@ async function answer(
         return mayExplain(exchange) ? usage + explainComment(recordOf(exchange, outline, reply.status, parts.clock)) : usage;
       };
       const headers = replyHeaders(exchange, parts.clock);
-      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, exchange.signal, exchange.codeForm);
+      const signal = REPLY_SIGNAL.get(exchange) ?? exchange.signal;
+      const failure = await writeStream(response, reply, headers, heartbeatMs, settled, signal, exchange.codeForm);
       if (failure !== undefined) report(exchange, failure, parts.log);
       return;
     }

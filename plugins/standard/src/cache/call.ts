@@ -3,7 +3,7 @@
  * request, or makes a call that others may join.
  */
 
-import { copyAttempt, framesFor, type ReplayBuffer, replayFrames, SERVED } from "@sluice/runtime";
+import { copyAttempt, framesFor, REPLY_SIGNAL, type ReplayBuffer, replayFrames, SERVED } from "@sluice/runtime";
 import { branchOf } from "@sluice/kit";
 import { asGatewayError, type BatchedFrames, type FrameBatch, unlessAborted } from "@sluice/kit/internals";
 import {
@@ -128,6 +128,7 @@ async function lead({ ctx, next, parts, key, ask, complete, store }: SharedCall,
       const { buffer } = result;
       // This exchange pays for the call: it is over when the last reader has reached the end.
       const frames = framesReadBy(exchange, buffer, () => buffer.ended);
+      REPLY_SIGNAL.set(exchange, flight.controller.signal);
       exchange.reply = { kind: "stream", status: 200, frames };
     } else exchange.reply = result.reply;
     flight.complete(result);
