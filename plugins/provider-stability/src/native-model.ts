@@ -17,8 +17,9 @@ export function nativeModel(request: PassthroughRequest): string | undefined {
   const [, group, service] = /^v2beta\/stable-image\/([a-z-]+)\/([a-z0-9-]+)$/.exec(endpoint) ?? [];
   if (group === undefined || service === undefined) return undefined;
   if (group !== "generate") return `${group}/${service}`;
-  return service === "sd3"
-    ? ((/^multipart\//i.test(headers["content-type"]?.trim() ?? "") ? Native.formField(request, "model") : undefined) ??
-        SD3_DEFAULT)
-    : `stable-image-${service}`;
+  if (service !== "sd3") return `stable-image-${service}`;
+  const isForm = /^multipart\//i.test(headers["content-type"]?.trim() ?? "");
+  const named = isForm ? Native.formField(request, "model") : undefined;
+  // The service has models of its own only: another name is not that of what it would run.
+  return named?.startsWith("sd3") === true ? named : SD3_DEFAULT;
 }

@@ -102,8 +102,18 @@ export function pieces(count: number): Usage {
   return { promptTokens: 0, completionTokens: 0, totalTokens: 0, images: { count } };
 }
 
-/** Stability: `{artifacts: [{base64, finishReason}]}`, `{image, finish_reason}`. */
-function readPieces({ artifacts, image, finish_reason: ended }: JsonObject): Usage | undefined {
+const IMAGE_MEMBERS = ["b64_json", "url", "bytesBase64Encoded"];
+
+/**
+ * Images without tokens. Stability: `{artifacts: [{base64, finishReason}]}`, `{image, finish_reason}`; OpenAI:
+ * `{created, data: [{b64_json} or {url}]}`; Imagen: `{predictions: [{bytesBase64Encoded}]}`.
+ */
+function readPieces({ artifacts, image, finish_reason: ended, created, data, predictions }: JsonObject): Usage | undefined {
+  const made = typeof created === "number" && Array.isArray(data) ? data : predictions;
+  if (Array.isArray(made)) {
+    const count = made.filter((each) => isObject(each) && IMAGE_MEMBERS.some((name) => typeof each[name] === "string")).length;
+    if (count > 0) return pieces(count);
+  }
   if (Array.isArray(artifacts)) {
     return pieces(artifacts.filter((each) => isObject(each) && each.finishReason === "SUCCESS").length);
   }

@@ -6,11 +6,13 @@ import {
   type Clock,
   GatewayError,
   type HttpCall,
+  type ImageUsage,
   isGatewayError,
   type NativeUsage,
   type ProviderInstance,
   type ReplyText,
   type StreamFraming,
+  type Usage,
 } from "@sluice/contract";
 import { noted } from "../transport/attempt.ts";
 import { authorize } from "../transport/calls/authorize.ts";
@@ -45,6 +47,8 @@ export interface PassthroughOptions {
   readonly generates?: boolean;
   /** The gateway's own address of the provider, for headers that name the upstream's. Absent: those headers are dropped. */
   readonly address?: string | undefined;
+  /** The size and quality of the images that the request asks for. */
+  readonly images?: Omit<ImageUsage, "count"> | undefined;
 }
 
 /**
@@ -172,10 +176,15 @@ function textOf(value: string | string[] | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** A reply does not always say the size and quality of its images; the request does. */
+function withTraits(usage: Usage | undefined, traits: Omit<ImageUsage, "count"> | undefined): Usage | undefined {
+  return usage?.images === undefined ? usage : { ...usage, images: { ...traits, ...usage.images } };
+}
+
 /** The reported usage, or the counted one. */
 function record(meter: UsageMeter, { headers }: UpstreamResponse, options: PassthroughOptions, isCut: boolean): void {
   const { attempt, usage = "text", generates = false } = options;
-  const reported = meter.end();
+  const reported = withTraits(meter.end(), options.images);
   attempt.identify(foreignReplyId(meter.replyId, undefined));
   const total = meter.isTotal(isCut)
     ? reported

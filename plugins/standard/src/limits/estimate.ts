@@ -1,9 +1,10 @@
 /** Estimates: what a request may use, before its reply. Low for tokens, high for money. */
 
+import { Native } from "@sluice/kit/passthrough";
 import { promptParts } from "@sluice/runtime/openai";
 import { openAttempt, pricedAs, priceAttempt } from "@sluice/runtime";
 import { expectedToolUses, unpricedTool } from "./hosted-tools.ts";
-import { nativeBound, nativeReplies, positive } from "./native-bounds.ts";
+import { nativeBound, nativeImages, nativeReplies, positive } from "./native-bounds.ts";
 import type {
   Attempt,
   Cost,
@@ -95,8 +96,15 @@ export class CostEstimator {
   }
 
   /** The most that a call of a target may use; `undefined` for a call that asks for nothing that is billed. */
-  usage({ operation, client }: Exchange, target: Target, { value }: JsonDocument, tokens: TokenEstimate): Usage | undefined {
-    if (operation === "passthrough" && READING.has(client.method)) return undefined;
+  usage(exchange: Exchange, target: Target, { value }: JsonDocument, tokens: TokenEstimate): Usage | undefined {
+    const { operation, client } = exchange;
+    if (operation === "passthrough") {
+      if (READING.has(client.method)) return undefined;
+      const usage = textUsage(value, tokens);
+      if (this.#priceOf(target)?.images === undefined) return usage;
+      const { count, ...traits } = nativeImages(value, (name) => formText(exchange, name));
+      return { ...usage, images: { count: Math.min(count, MAX_PIECES), ...traits } };
+    }
     return operation === "images" ? imageUsage(value, tokens, this.#priceOf(target)) : textUsage(value, tokens);
   }
 
@@ -149,6 +157,13 @@ function promptOf(bytes: number, overhead: number): Pick<TokenEstimate, "promptT
     promptTokens: Math.ceil(bytes / BYTES_PER_TOKEN) + overhead,
     maxPromptTokens: Math.ceil(bytes / MIN_BYTES_PER_TOKEN) + overhead,
   };
+}
+
+/** A text field of a native form body. */
+function formText({ client, request }: Exchange, name: string): string | undefined {
+  const type = client.header("content-type") ?? "";
+  if (!/^multipart\/form-data\b/i.test(type.trim()) || request?.raw === undefined) return undefined;
+  return Native.formField({ body: request.raw, headers: { "content-type": type } }, name);
 }
 
 /** How many replies are asked for. */

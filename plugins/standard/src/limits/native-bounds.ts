@@ -1,7 +1,7 @@
 /** How long the replies to a native request may be: by the members that bound them in the dialect of its path, because others are ignored there. */
 
 import { isObject } from "@sluice/kit";
-import type { JsonObject } from "@sluice/contract";
+import type { ImageUsage, JsonObject } from "@sluice/contract";
 
 /** Members that bound a reply, at the end of a path; `within`: the members of the body in which they stand. */
 interface Bounds {
@@ -63,6 +63,23 @@ export function nativeBound(body: JsonObject, endpoint: string): number | undefi
 /** How many replies a body asks for. */
 export function nativeReplies(body: JsonObject): number {
   return Math.max(1, ...[body, ...nested(body)].flatMap((place) => COUNTS.map((name) => positive(place[name]) ?? 1)));
+}
+
+/** Members that count images, at the top of a body or in its parameters (Imagen). */
+const IMAGE_COUNTS = ["n", "samples", "num_images", "numberOfImages", "sampleCount"];
+
+/** The images that a native request asks for, of one size and quality. `form`: the text fields of a form body. */
+export function nativeImages(body: JsonObject, form: (name: string) => string | undefined): ImageUsage {
+  const places = [body, ...(isObject(body.parameters) ? [body.parameters] : [])];
+  const counts = places.flatMap((place) => IMAGE_COUNTS.map((name) => positive(place[name]) ?? 1));
+  const word = (name: string): string | undefined => (typeof body[name] === "string" ? body[name] : form(name));
+  const size = word("size");
+  const quality = word("quality");
+  return {
+    count: Math.max(positive(Number(form("n"))) ?? 1, ...counts),
+    ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
+  };
 }
 
 /** A whole number above 0: 0 and less are no bound to those who take them. */

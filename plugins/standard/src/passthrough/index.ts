@@ -12,6 +12,8 @@ import {
   type Exchange,
   GatewayError,
   type HttpCall,
+  type ImageUsage,
+  type JsonObject,
   type NativeUsage,
   type PassthroughRequest,
   type Price,
@@ -118,6 +120,7 @@ export const passthrough = defineStep<PassthroughConfig>({
           usage,
           generates: place.match?.endpoint.usage === "text",
           address,
+          images: imageTraits(request?.document.value),
         });
       },
     };
@@ -195,6 +198,14 @@ function usageOf(method: string, { match }: NativePlace, { declares }: NativeAcc
   if (match !== undefined) return match.endpoint.usage;
   if (READING.has(method)) return "free";
   return declares ? "reported" : "text";
+}
+
+/** The size and quality of images, where a body names them. */
+function imageTraits({ size, quality }: JsonObject = {}): Omit<ImageUsage, "count"> {
+  return {
+    ...(typeof size === "string" ? { size } : {}),
+    ...(typeof quality === "string" ? { quality } : {}),
+  };
 }
 
 /** The gateway's address of a provider as the client wrote it; `undefined` without one. */
