@@ -60,6 +60,7 @@ export const OWN_PRICES: Readonly<Record<string, PriceSection>> = {
 export const OWN_TOOLS: Readonly<Record<string, NonNullable<PriceSection["tools"]>>> = {
   "openai/": { web_search: 0.01, file_search: 0.0025, code_interpreter: 0.03 },
   "openai/gpt-4o-search": { web_search: 0.025, file_search: 0.0025, code_interpreter: 0.03 },
+  "openai/gpt-4o-mini-search": { web_search: 0.025, file_search: 0.0025, code_interpreter: 0.03 },
   "azure/": { file_search: 0.0025, code_interpreter: 0.03 },
   "anthropic/": { web_search: 0.01 },
   "google/claude": { web_search: 0.01 },
