@@ -84,10 +84,12 @@ function outputOf({ get, refuse }: Fields.RequestFields, isVertex: boolean): Jso
 export function decodeImages(body: Uint8Array, request: ProviderRequest): DecodedReply {
   const reply = readJsonBody(body);
   if (isObject(reply.error)) throw embeddedError(reply.error);
-  const data = isImagen(request.target.model) ? imagenData(reply) : geminiData(reply);
+  const isOfImagen = isImagen(request.target.model);
+  const data = isOfImagen ? imagenData(reply) : geminiData(reply);
   const { size } = request.document.value;
   const { document, usage } = Images.reply(request, data, { size });
-  const tokens = Native.readUsage(reply);
+  // Imagen reports no tokens.
+  const tokens = isOfImagen ? undefined : Native.readUsage(reply);
   return tokens === undefined
     ? { document, usage }
     : { document: document.with({ usage: imageUsage(tokens) }), usage: { ...usage, ...tokens } };
