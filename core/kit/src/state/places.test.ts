@@ -65,6 +65,13 @@ describe("places", () => {
     expect(fill(places, B, limits)).toBe(4);
   });
 
+  it("keep one of eight for a key that comes while another was alone", () => {
+    const places = new Places();
+    const limits = { ...LIMITS, places: 16, mayHaveAll: true };
+    expect(fill(places, A, limits)).toBe(14);
+    expect(places.hasRoom(B, limits)).toBe(true);
+  });
+
   it("let the key with the most waiting requests lose its newest when another needs to wait", async () => {
     const places = new Places();
     fill(places, A);

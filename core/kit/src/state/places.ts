@@ -14,7 +14,10 @@ export interface PlaceLimits {
   readonly what: string;
   /** The share of the places for a single holder. Default 0.5. */
   readonly share?: number;
-  /** Whether a holder may use every place after a minute without another holder. Default false: it has a half. */
+  /**
+   * Whether a holder may use all but an eighth of the places, and all of fewer than eight, after a minute without another holder.
+   * Default false: it has a half.
+   */
   readonly mayHaveAll?: boolean;
 }
 
@@ -24,8 +27,10 @@ interface Request extends Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
-/** After this time without another holder, a holder counts as the only one. */
+/** After this time without another holder, and in a process that has seen no other, a holder counts as the only one. */
 const ALONE_MS = 60_000;
+/** One place of so many is kept for a holder that comes while the only one uses the rest. */
+const KEPT_OF = 8;
 const MIN_RETRY_AFTER_MS = 1_000;
 
 /**
@@ -117,7 +122,9 @@ export class Places {
 
   #mayTake(holder: Holder, { places, mayHaveAll = false, share }: PlaceLimits): boolean {
     if (this.#parts.mayTake(holder, share === undefined ? { capacity: places } : { capacity: places, share })) return true;
-    return mayHaveAll && this.#isAlone(holder) && this.#parts.mayTake(holder, { capacity: places, share: 1 });
+    if (!mayHaveAll || !this.#isAlone(holder)) return false;
+    const kept = places === Infinity ? 0 : Math.floor(places / KEPT_OF);
+    return this.#parts.mayTake(holder, { capacity: places - kept, share: 1 });
   }
 
   #isAlone({ key }: Holder): boolean {
