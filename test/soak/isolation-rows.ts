@@ -1,7 +1,7 @@
 /** Rows of `proof:isolation` for state that the findings do not have: guardrail services, media, hedges, repeats, keys, names. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { chat, MESSAGES } from "../system/support/client.ts";
+import { admin, chat, MESSAGES } from "../system/support/client.ts";
 import { again, flood, keyed, type Row, type Stage } from "./isolation-stage.ts";
 
 const image = (url: string): object => ({
@@ -161,6 +161,68 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
         ),
       // It is refused nothing; what it leaves is counted behind other work.
       refusal: undefined,
+    };
+  },
+  /** The slots of a team (`max_parallel_requests`), which its keys share. */
+  async team_slots(stage) {
+    const { team_id } = (await (await admin(stage.gateway, "/team/new", { max_parallel_requests: 8 })).json()) as {
+      team_id: string;
+    };
+    const [attacker, victim] = [await stage.newKey({ team_id }), await stage.newKey({ team_id })];
+    stage.upstream.script("slow", { kind: "hang" });
+    return {
+      victim: () => good(stage, victim),
+      attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/slow" }, signal, refused),
+      refusal: /team|part/,
+    };
+  },
+  /** Each failed call is a row of the outbox and a line of the log. */
+  async failures(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    stage.upstream.script("attacker", { kind: "error", status: 400 });
+    const body = { model: "other/failing", user: "attacker", messages: MESSAGES };
+    return {
+      victim: () => good(stage, victim),
+      attack: (signal, refused) =>
+        Promise.all(
+          Array.from({ length: 8 }, () =>
+            again(signal, 20, async () => refused(await (await chat(stage.gateway, body, keyed(attacker))).text())),
+          ),
+        ),
+      refusal: /error/,
+    };
+  },
+  /** Each refused request is a line of the log; beyond a rate its rows are counted together. */
+  async refusals(stage) {
+    const [attacker, victim] = [await stage.newKey({ rpm_limit: 1 }), await stage.newKey()];
+    return {
+      victim: () => good(stage, victim),
+      attack: (signal, refused) =>
+        Promise.all(
+          Array.from({ length: 8 }, () => again(signal, 10, async () => refused(await (await good(stage, attacker)).text()))),
+        ),
+      refusal: /requests per minute|rpm|rate/i,
+    };
+  },
+  /** The first call of every fourth request of the victim fails; without a repeat the request does. */
+  async retries(stage) {
+    const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
+    let asked = 0;
+    let isRepeat = false;
+    stage.upstream.script("retried", ({ parsed }) => {
+      if (parsed?.["user"] === "attacker") return { kind: "error", status: 429 };
+      if (isRepeat) {
+        isRepeat = false;
+        return { kind: "reply" };
+      }
+      asked += 1;
+      isRepeat = asked % 4 === 0;
+      return isRepeat ? { kind: "error", status: 500 } : { kind: "reply" };
+    });
+    return {
+      victim: () => chat(stage.gateway, { model: "up/retried", messages: MESSAGES }, keyed(victim)),
+      attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/retried", user: "attacker" }, signal, refused),
+      refusal: /error/,
     };
   },
 };

@@ -246,7 +246,8 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
   },
   async unread(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
-    stage.upstream.script("large", { kind: "reply", text: "x".repeat(2_000_000) });
+    // Written once: the upstream's own work would hold up the victim's calls.
+    stage.upstream.script("large", { kind: "bytes", contentType: "application/json", body: wholeReply("x".repeat(2_000_000)) });
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) =>
@@ -258,7 +259,7 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
             await pause(SECONDS * 2_000, undefined, { signal }).catch(() => undefined);
           }),
         ),
-      refusal: /no room|no place|uses its part/,
+      refusal: /max_held/,
     };
   },
   async queue_of_team(stage) {
@@ -272,6 +273,13 @@ const MORE_ROWS: Readonly<Record<string, Row>> = {
     };
   },
 };
+
+/** A reply of the reference API, as its text. */
+function wholeReply(content: string): string {
+  const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  return JSON.stringify({ id: "chatcmpl-large", object: "chat.completion", created: 1, model: "large", choices, usage });
+}
 
 interface Seen {
   readonly p99Ms: number;
@@ -308,7 +316,7 @@ async function run(name: string, row: Row): Promise<boolean> {
   const provider = (each: string): string =>
     `${each}: { use: openai, api_key: "\${env:OPENAI_API_KEY}", base_url: ${upstream.baseUrl}, connections: 128, timeouts: { queue: 2s } }`;
   const options = {
-    attempts: 1,
+    attempts: name === "retries" ? 2 : 1,
     server: `workers: ${values.workers}, auto_rollback: { error_rate: 20%, for: 30s }, max_held: 128mb`,
     providers: [
       provider("up"),
