@@ -173,7 +173,7 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
     return {
       victim: () => good(stage, victim),
       attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/slow" }, signal, refused),
-      refusal: /team|part/,
+      refusal: /This key may have 4 of the team's limit/,
     };
   },
   /** Each failed call is a row of the outbox and a line of the log. */
@@ -204,7 +204,7 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
       refusal: /requests per minute|rpm|rate/i,
     };
   },
-  /** The first call of every fourth request of the victim fails; without a repeat the request does. */
+  /** The first call of every tenth request of the victim fails; without a repeat the request does. */
   async retries(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     let asked = 0;
@@ -216,7 +216,7 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
         return { kind: "reply" };
       }
       asked += 1;
-      isRepeat = asked % 4 === 0;
+      isRepeat = asked % 10 === 0;
       return isRepeat ? { kind: "error", status: 500 } : { kind: "reply" };
     });
     return {

@@ -110,7 +110,7 @@ describe.skipIf(!hasRedis)("two gateways on one Redis", () => {
   });
 
   it("share a call among the identical requests of each: one call a gateway at most", async () => {
-    upstream.script({ kind: "reply", delayMs: 300 });
+    upstream.script({ kind: "reply", delayMs: 1_500 });
     const { sent } = fresh();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, index) => ask(index % 2 === 0 ? one : other, { ...sent, caching: true })),

@@ -4,13 +4,14 @@ import type { Exchange, Identity, MaybePromise, TakeResult } from "@sluice/contr
 import { type Early, LEASE_MARGIN_MS } from "./reserve.ts";
 import type { LeaseParts } from "./parts.ts";
 import { refusalOf, showLimits } from "./refusal.ts";
+import { KeyPart } from "./part.ts";
 import { claimOf } from "./rule.ts";
 
 const NOTHING: Early = Object.freeze({ rules: [], states: [] });
 
 /**
- * Takes the requests and slots of an identity until the exchange is over. A request stays counted, whatever becomes of it. Throws or rejects with
- * `rate_limited`.
+ * Takes the requests and slots of an identity until the exchange is over. A request stays counted, whatever becomes of it. Throws or
+ * rejects with `rate_limited`, also where the key has its share of slots that other keys use.
  */
 export function takeEarly(exchange: Exchange, identity: Identity, parts: LeaseParts): MaybePromise<Early> {
   const { early: rules } = parts.resolver.of(identity, undefined);
@@ -18,6 +19,8 @@ export function takeEarly(exchange: Exchange, identity: Identity, parts: LeasePa
   const claims = rules.map((rule) => claimOf(rule, 0, 0));
   const id = `${exchange.id}:early`;
   const { host, reserver } = parts;
+  const part = new KeyPart(exchange, parts);
+  const counted = part.count(claims, rules, () => 0);
   const leaseMs = Math.max(0, exchange.lifetime.deadlineMs - host.clock.monotonic()) + LEASE_MARGIN_MS;
   const taken = (result: TakeResult): Early => {
     if (result.outcome === "unseeded") return NOTHING;
@@ -28,6 +31,7 @@ export function takeEarly(exchange: Exchange, identity: Identity, parts: LeasePa
       throw refusalOf(result, rules, host, false);
     }
     exchange.lifetime.onSettle(() => {
+      part.giveBack(rules, counted);
       const settled = host.state.settle({ id, claims });
       if (settled instanceof Promise) {
         settled.catch((error: unknown) => {
@@ -37,6 +41,6 @@ export function takeEarly(exchange: Exchange, identity: Identity, parts: LeasePa
     });
     return { rules, states: result.states };
   };
-  const result = reserver.take({ id, claims }, rules, leaseMs);
+  const result = part.unlessRefused(rules, counted, () => reserver.take({ id, claims }, rules, leaseMs));
   return result instanceof Promise ? result.then(taken) : taken(result);
 }

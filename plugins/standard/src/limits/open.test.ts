@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Claim } from "@sluice/contract";
 import { fakeClock, fakeHost } from "@sluice/testing";
 import { OpenReservations as Open } from "./open.ts";
-import { type BudgetRule, claimOf, type Rule, rate } from "./rule.ts";
+import { type BudgetRule, claimOf, type Rule, rate, slot } from "./rule.ts";
 
 const TEAM: BudgetRule = {
   kind: "budget",
@@ -46,6 +46,22 @@ describe("open reservations", () => {
     expect(open.reserve("a", ...money(TEAM, 250))).toBeUndefined();
     clock.advance(60_001);
     expect(open.reserve("a", ...money(TEAM, 700))).toBeUndefined();
+  });
+
+  it("leave half of the concurrent requests of a team to its other keys, and one to each key", () => {
+    for (const [limit, max] of [
+      [5, 3],
+      [1, 1],
+    ] as const) {
+      const { open } = make();
+      const rule = slot("team", `team:${limit}`, limit);
+      const one = [[rule], [claimOf(rule, 0, 0)]] as const;
+      open.reserve("b", ...one);
+      for (let taken = 0; taken < max; taken += 1) expect(open.reserve("a", ...one)).toBeUndefined();
+      expect(open.reserve("a", ...one)).toMatchObject({ rule, open: max, max });
+      open.giveBack("a", [rule], [1]);
+      expect(open.reserve("a", ...one)).toBeUndefined();
+    }
   });
 
   it("do not bound what is one key's own, nor where the share is all", () => {

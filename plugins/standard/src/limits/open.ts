@@ -5,6 +5,8 @@ import { isOfOneKey, type Rule, UNLIMITED } from "./rule.ts";
 
 /** After so long without another key, a key is the only one that uses a limit. */
 const ALONE_MS = 60_000;
+/** The share of concurrent requests that one key may have of a limit while other keys use it, and one request at least. */
+const SHARE_OF_SLOTS = 0.5;
 /** Limits that are remembered. Beyond it those are forgotten of which nothing is reserved. */
 const MAX_LIMITS = 50_000;
 
@@ -25,7 +27,7 @@ class Reservations implements SharedValue {
 /** A claim that is more than a key's share. */
 export interface OverShare {
   readonly rule: Rule;
-  /** What the key has reserved already, and what it may. Nano-dollars for budgets. */
+  /** What the key has reserved already, and what it may. Nano-dollars for budgets, requests for slots. */
   readonly open: number;
   readonly max: number;
 }
@@ -47,7 +49,7 @@ export class OpenReservations {
     if (!this.#isShared(rule)) return Infinity;
     const use = this.#see(keyId, nameOf(rule));
     if (use.lastKey === keyId && this.#clock.monotonic() - use.changedAtMs > ALONE_MS) return Infinity;
-    return Math.max(0, Math.floor(limitOf(rule) * this.#share) - (use.byKey.get(keyId) ?? 0));
+    return Math.max(0, this.#partOf(rule) - (use.byKey.get(keyId) ?? 0));
   }
 
   /**
@@ -91,9 +93,15 @@ export class OpenReservations {
     }
   }
 
+  #partOf(rule: Rule): number {
+    return rule.kind === "slots"
+      ? Math.max(1, Math.ceil(limitOf(rule) * SHARE_OF_SLOTS))
+      : Math.floor(limitOf(rule) * this.#share);
+  }
+
   #isShared(rule: Rule): boolean {
     if (this.#share >= 1 || isOfOneKey(rule)) return false;
-    return rule.kind === "tokens" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
+    return rule.kind === "tokens" || rule.kind === "slots" || (rule.kind === "budget" && rule.limitNanoUsd !== UNLIMITED);
   }
 
   #see(keyId: string, name: string): Use {
@@ -123,5 +131,6 @@ function limitOf(rule: Rule): number {
 }
 
 function amountOf(claim: Claim | undefined): number {
-  return claim?.kind === "budget" ? claim.amountNanoUsd : claim?.kind === "window" ? claim.amount : 0;
+  if (claim === undefined) return 0;
+  return claim.kind === "budget" ? claim.amountNanoUsd : claim.kind === "window" ? claim.amount : 1;
 }

@@ -91,6 +91,10 @@ export function overShareRefusal(
   isOfTarget: boolean,
 ): GatewayError {
   metrics.counter(REFUSALS).with(rule.kind).add();
+  if (rule.kind === "slots") {
+    const message = `This key may have ${max} of the ${rule.subject}'s limit of ${rule.claim.limit} concurrent requests while other keys use it; ${open} are under way. Retry when one finishes.`;
+    return new GatewayError("rate_limited", message, { retryable: isOfTarget, retryAfterMs: SLOT_WAIT_MS });
+  }
   const isBudget = rule.kind === "budget";
   const show = (amount: number): string => (isBudget ? `${dollarText(amount)} US dollars` : `${amount} tokens`);
   const limit = isBudget ? rule.limitNanoUsd : rule.claim.limit;
