@@ -208,19 +208,19 @@ export const LATER_ROWS: Readonly<Record<string, Row>> = {
   async retries(stage) {
     const [attacker, victim] = [await stage.newKey(), await stage.newKey()];
     let asked = 0;
-    let isRepeat = false;
+    const failed = new Set<unknown>();
     stage.upstream.script("retried", ({ parsed }) => {
-      if (parsed?.["user"] === "attacker") return { kind: "error", status: 429 };
-      if (isRepeat) {
-        isRepeat = false;
-        return { kind: "reply" };
-      }
-      asked += 1;
-      isRepeat = asked % 10 === 0;
-      return isRepeat ? { kind: "error", status: 500 } : { kind: "reply" };
+      const user = String(parsed?.["user"]);
+      if (user === "attacker") return { kind: "error", status: 429 };
+      if (!user.endsWith("0") || failed.has(user)) return { kind: "reply" };
+      failed.add(user);
+      return { kind: "error", status: 500 };
     });
     return {
-      victim: () => chat(stage.gateway, { model: "up/retried", messages: MESSAGES }, keyed(victim)),
+      victim() {
+        asked += 1;
+        return chat(stage.gateway, { model: "up/retried", user: `victim-${asked}`, messages: MESSAGES }, keyed(victim));
+      },
       attack: (signal, refused) => flood(stage, 20, attacker, { model: "up/retried", user: "attacker" }, signal, refused),
       refusal: /error/,
     };

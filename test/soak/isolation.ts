@@ -35,7 +35,7 @@ const rows: Readonly<Record<string, Row>> = {
     return {
       victim: () => chat(stage.gateway, { model: "up/good", messages: MESSAGES }, keyed(victim)),
       attack: (signal, refused) => flood(stage, 140, attacker, { model: "up/slow", stream: true }, signal, refused),
-      refusal: /The provider up had no room/,
+      refusal: /The provider up had no room|in_flight_share/,
     };
   },
   async echo(stage) {
